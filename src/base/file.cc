@@ -1,0 +1,238 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace msprobe::base {
+
+namespace {
+
+constexpr size_t kWriteBuffer = 1 << 20;
+
+size_t RoundUpToPage(size_t size) {
+  static const size_t page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  return (size + page - 1) / page * page;
+}
+
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(int fd) : fd_(fd) {}
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  ~FileDescriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+Status OpenError(const std::filesystem::path& path) {
+  const int error_number = errno;
+  if (error_number == ENOENT || error_number == ENOTDIR) {
+    return NotFoundError("file does not exist", "check the path", path.string());
+  }
+  return IoError("cannot open the file", error_number, path.string());
+}
+
+Status CheckRegular(int fd, const std::filesystem::path& path, size_t* size) {
+  struct stat info{};
+  if (::fstat(fd, &info) != 0) return IoError("cannot read the file's size", errno, path.string());
+  if (!S_ISREG(info.st_mode)) {
+    return InvalidArgumentError("not a regular file", "give the path of an ordinary file",
+                                path.string());
+  }
+  *size = static_cast<size_t>(info.st_size);
+  return Status::Ok();
+}
+
+}  // namespace
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)),
+      mapped_size_(std::exchange(other.mapped_size_, 0)) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  std::swap(mapped_size_, other.mapped_size_);
+  return *this;
+}
+
+MappedFile::~MappedFile() {
+  if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), mapped_size_);
+}
+
+Result<MappedFile> MappedFile::Open(const std::filesystem::path& path) {
+  // O_NONBLOCK: opening a FIFO must not wait for a writer before we can refuse it.
+  const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (fd.get() < 0) return OpenError(path);
+  MappedFile file;
+  MSPROBE_RETURN_IF_ERROR(CheckRegular(fd.get(), path, &file.size_));
+  // Anonymous zero pages first, the file over their beginning: the padding is readable even if
+  // the file fills its last page. Untouched anonymous pages cost no memory.
+  const size_t mapped_size = RoundUpToPage(file.size_ + kPadding);
+  void* base = ::mmap(nullptr, mapped_size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (base == MAP_FAILED) return IoError("cannot reserve address space", errno, path.string());
+  file.data_ = static_cast<const std::byte*>(base);
+  file.mapped_size_ = mapped_size;
+  if (file.size_ > 0 &&
+      ::mmap(base, file.size_, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd.get(), 0) == MAP_FAILED) {
+    return IoError("cannot map the file", errno, path.string());
+  }
+  return file;
+}
+
+void MappedFile::Release(size_t offset, size_t length) const {
+  if (offset >= size_) return;
+  const size_t begin = RoundUpToPage(offset);
+  const size_t end = std::min(offset + length, size_);
+  if (end <= begin) return;
+  ::madvise(const_cast<std::byte*>(data_) + begin, end - begin, MADV_DONTNEED);
+}
+
+AtomicFile::AtomicFile(AtomicFile&& other) noexcept { *this = std::move(other); }
+
+AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  std::swap(size_, other.size_);
+  std::swap(path_, other.path_);
+  std::swap(temporary_path_, other.temporary_path_);
+  std::swap(buffer_, other.buffer_);
+  return *this;
+}
+
+AtomicFile::~AtomicFile() { Discard(); }
+
+Result<AtomicFile> AtomicFile::Create(const std::filesystem::path& path, mode_t mode) {
+  static std::atomic<uint32_t> serial{0};
+  AtomicFile file;
+  file.path_ = path;
+  file.temporary_path_ = path;
+  file.temporary_path_ += ".tmp" + std::to_string(::getpid()) + "_" + std::to_string(serial++);
+  file.fd_ = ::open(file.temporary_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  if (file.fd_ < 0) return IoError("cannot create the file", errno, path.string());
+  // The process's umask must not decide who can read the result.
+  if (::fchmod(file.fd_, mode) != 0) {
+    return IoError("cannot set the file's mode", errno, path.string());
+  }
+  return file;
+}
+
+Status AtomicFile::Append(std::string_view data) {
+  size_ += data.size();
+  if (buffer_.size() + data.size() > kWriteBuffer) {
+    MSPROBE_RETURN_IF_ERROR(Flush());
+    if (data.size() >= kWriteBuffer) return WriteFully(fd_, data.data(), data.size(), path_);
+  }
+  buffer_.append(data);
+  return Status::Ok();
+}
+
+Status AtomicFile::Append(std::span<const std::byte> data) {
+  return Append(std::string_view(reinterpret_cast<const char*>(data.data()), data.size()));
+}
+
+Status AtomicFile::Flush() {
+  const Status status = WriteFully(fd_, buffer_.data(), buffer_.size(), path_);
+  buffer_.clear();
+  return status;
+}
+
+Status AtomicFile::Commit(bool replace) {
+  MSPROBE_RETURN_IF_ERROR(Flush());
+  if (::close(std::exchange(fd_, -1)) != 0) {
+    return IoError("cannot write the file", errno, path_.string());
+  }
+  if (replace) {
+    if (::rename(temporary_path_.c_str(), path_.c_str()) != 0) {
+      return IoError("cannot give the file its name", errno, path_.string());
+    }
+  } else {
+    if (::link(temporary_path_.c_str(), path_.c_str()) != 0) {
+      if (errno == EEXIST) {
+        return InvalidArgumentError("the file exists already", "choose another name",
+                                    path_.string());
+      }
+      return IoError("cannot give the file its name", errno, path_.string());
+    }
+    ::unlink(temporary_path_.c_str());
+  }
+  temporary_path_.clear();
+  return Status::Ok();
+}
+
+void AtomicFile::Discard() {
+  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+  if (!temporary_path_.empty()) ::unlink(temporary_path_.c_str());
+  temporary_path_.clear();
+}
+
+Result<std::string> ReadSmallFile(const std::filesystem::path& path, size_t limit) {
+  const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (fd.get() < 0) return OpenError(path);
+  size_t size = 0;
+  MSPROBE_RETURN_IF_ERROR(CheckRegular(fd.get(), path, &size));
+  if (size > limit) {
+    return LimitExceededError(
+        "file of " + std::to_string(size) + " bytes, the limit is " + std::to_string(limit),
+        "check that this is the right file", path.string());
+  }
+  std::string text(size, '\0');
+  size_t done = 0;
+  while (done < size) {
+    const ssize_t got =
+        ::pread(fd.get(), text.data() + done, size - done, static_cast<off_t>(done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return IoError("cannot read the file", errno, path.string());
+    if (got == 0) break;
+    done += static_cast<size_t>(got);
+  }
+  text.resize(done);
+  return text;
+}
+
+Status CreateDirectories(const std::filesystem::path& path) {
+  std::filesystem::path built;
+  for (const std::filesystem::path& part : path.lexically_normal()) {
+    built /= part;
+    if (::mkdir(built.c_str(), kDirectoryMode) == 0) {
+      ::chmod(built.c_str(), kDirectoryMode);
+      continue;
+    }
+    const int error_number = errno;
+    struct stat info{};
+    if (::stat(built.c_str(), &info) == 0) {
+      if (S_ISDIR(info.st_mode)) continue;
+      return InvalidArgumentError("a file stands where a directory is needed",
+                                  "choose another path or move the file away", built.string());
+    }
+    return IoError("cannot create the directory", error_number, built.string());
+  }
+  return Status::Ok();
+}
+
+Status WriteFully(int fd, const void* data, size_t size, const std::filesystem::path& path) {
+  const char* position = static_cast<const char*>(data);
+  while (size > 0) {
+    const ssize_t written = ::write(fd, position, size);
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return IoError("cannot write the file", errno, path.string());
+    }
+    position += written;
+    size -= static_cast<size_t>(written);
+  }
+  return Status::Ok();
+}
+
+}  // namespace msprobe::base

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "msprobe/status.h"
+
+namespace msprobe::base {
+
+inline constexpr mode_t kDirectoryMode = 0750;
+inline constexpr mode_t kFileMode = 0640;
+
+/// A regular file mapped read-only. At least kPadding readable zero bytes follow the contents, as
+/// SIMD parsers need. The mapping does not count as anonymous memory. A file that shrinks while it
+/// is mapped is the reader's risk; sizes are taken once, at opening.
+class MappedFile {
+ public:
+  static constexpr size_t kPadding = 64;
+
+  MappedFile() = default;
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  ~MappedFile();
+
+  /// Errors: NotFound, InvalidArgument (not a regular file), Io.
+  static Result<MappedFile> Open(const std::filesystem::path& path);
+
+  std::span<const std::byte> bytes() const { return {data_, size_}; }
+  std::string_view text() const { return {reinterpret_cast<const char*>(data_), size_}; }
+  size_t size() const { return size_; }
+  /// Tells the kernel that the pages of [offset, offset + length) are not needed any more.
+  void Release(size_t offset, size_t length) const;
+
+ private:
+  const std::byte* data_ = nullptr;
+  size_t size_ = 0;
+  size_t mapped_size_ = 0;
+};
+
+/// Writes a file under a temporary name in the same directory and gives it its name in Commit():
+/// readers see the whole file or none. Without Commit() the temporary file is removed.
+class AtomicFile {
+ public:
+  AtomicFile() = default;
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+  AtomicFile(AtomicFile&& other) noexcept;
+  AtomicFile& operator=(AtomicFile&& other) noexcept;
+  ~AtomicFile();
+
+  static Result<AtomicFile> Create(const std::filesystem::path& path, mode_t mode = kFileMode);
+
+  /// Buffered.
+  Status Append(std::string_view data);
+  Status Append(std::span<const std::byte> data);
+  /// Flushes and renames. With `replace` false an existing file is an error (kInvalidArgument).
+  Status Commit(bool replace = true);
+  uint64_t size() const { return size_; }
+
+ private:
+  Status Flush();
+  void Discard();
+
+  int fd_ = -1;
+  uint64_t size_ = 0;
+  std::filesystem::path path_;
+  std::filesystem::path temporary_path_;
+  std::string buffer_;
+};
+
+/// Reads at most `limit` bytes; a larger file is LimitExceeded. For small files.
+Result<std::string> ReadSmallFile(const std::filesystem::path& path, size_t limit);
+
+/// Creates `path` and missing parents with kDirectoryMode; existing directories stay as they are.
+Status CreateDirectories(const std::filesystem::path& path);
+
+/// write(2) until everything is out, repeating after EINTR and short writes.
+Status WriteFully(int fd, const void* data, size_t size, const std::filesystem::path& path);
+
+}  // namespace msprobe::base

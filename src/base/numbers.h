@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace msprobe::base {
+
+/// Appends `value` as Python's repr() writes a float: shortest text that reads back to the same
+/// bits, always with a fraction or an exponent ("1.0", "1e-05", "NaN", "Infinity", "-Infinity").
+void AppendDouble(double value, std::string* out);
+
+/// Reads a JSON number token or NaN, Infinity, -Infinity, which Python's json writes.
+std::optional<double> ParseDouble(std::string_view token);
+
+/// Non-negative decimal without sign; nullopt for anything else or on overflow.
+std::optional<uint64_t> ParseUnsigned(std::string_view text);
+
+/// 0.12317624 → "12.317624%"; infinite → "inf%"; NaN → "nan%".
+std::string FormatPercent(double ratio);
+
+}  // namespace msprobe::base

@@ -1,0 +1,26 @@
+#include "base/string_arena.h"
+
+#include <cstring>
+
+namespace msprobe::base {
+
+std::string_view StringArena::Copy(std::string_view text) {
+  if (text.empty()) return {};
+  if (text.size() > kBlock / 4) {
+    blocks_.push_back(std::make_unique_for_overwrite<char[]>(text.size()));
+    std::memcpy(blocks_.back().get(), text.data(), text.size());
+    return {blocks_.back().get(), text.size()};
+  }
+  if (text.size() > left_) {
+    blocks_.push_back(std::make_unique_for_overwrite<char[]>(kBlock));
+    position_ = blocks_.back().get();
+    left_ = kBlock;
+  }
+  std::memcpy(position_, text.data(), text.size());
+  const std::string_view copy(position_, text.size());
+  position_ += text.size();
+  left_ -= text.size();
+  return copy;
+}
+
+}  // namespace msprobe::base

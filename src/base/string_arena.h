@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace msprobe::base {
+
+/// Owns many small strings in few allocations; the views stay valid as long as the arena lives.
+class StringArena {
+ public:
+  std::string_view Copy(std::string_view text);
+
+ private:
+  static constexpr size_t kBlock = 64 << 10;
+  std::vector<std::unique_ptr<char[]>> blocks_;
+  char* position_ = nullptr;
+  size_t left_ = 0;
+};
+
+}  // namespace msprobe::base

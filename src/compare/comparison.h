@@ -1,0 +1,82 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/diagnostics.h"
+#include "graph/graph.h"
+#include "graph/match.h"
+#include "msprobe/status.h"
+
+namespace msprobe::compare {
+
+enum class CompareMode : uint8_t { kStatistics, kRealData, kMd5, kStructure };
+std::string_view CompareModeName(CompareMode mode);  // "summary", "all", "md5", "structure"
+
+/// graph-semantics §5: from the two dump.json. Adds a note where one side decides against the
+/// other (tensor against statistics → statistics).
+CompareMode ChooseMode(const dump::RankDump& target, const dump::RankDump& golden,
+                       base::Diagnostics* diagnostics);
+
+enum class NodeStatus : uint8_t { kUnmatched, kPass, kWarning, kError, kUnreadable };
+std::string_view NodeStatusName(NodeStatus status);
+
+/// Metrics of one value of a target node against its partner, by mode:
+/// statistics: diff Max, Min, Mean, Norm; relative error Max, Min, Mean, Norm
+/// real data: Cosine, EucDist, MaxAbsErr, MaxRelativeErr, One/Five Thousandths ratio; 2 unused
+/// A metric that cannot be computed is NaN in here and absent in every file.
+struct ValueResult {
+  std::array<double, 8> metrics;
+  uint32_t golden_value = UINT32_MAX;  ///< index into the golden record's values; none: no partner
+  bool md5_equal = false;              ///< kMd5 only
+  bool unreadable = false;             ///< kRealData only
+  bool nan_on_both_sides = false;
+  bool requires_grad_equal = true;
+  NodeStatus status = NodeStatus::kPass;
+  uint32_t reason = 0;  ///< into Comparison::reasons; 0 = none
+};
+
+struct NodeResult {
+  double index = std::numeric_limits<double>::quiet_NaN();        ///< 0 fine … 1 worst; NaN: none
+  double worst_below = std::numeric_limits<double>::quiet_NaN();  ///< itself and all below
+  uint32_t worst_count = 0;  ///< nodes below (without itself) in the worst band
+  NodeStatus status = NodeStatus::kUnmatched;
+  uint32_t reason = 0;        ///< into Comparison::reasons; 0 = none
+  uint32_t values_begin = 0;  ///< into Comparison::values, one per value of the target's record
+  uint32_t values_size = 0;
+};
+
+/// What one rank's target and golden have in common. The graphs are kept alive.
+struct Comparison {
+  CompareMode mode = CompareMode::kStatistics;
+  std::shared_ptr<const graph::Graph> target;
+  std::shared_ptr<const graph::Graph> golden;
+  graph::Match match;
+  std::vector<NodeResult> nodes;  ///< by target node
+  std::vector<ValueResult> values;
+  std::vector<std::string> reasons;  ///< [0] is empty
+  uint64_t unreadable_tensors = 0;
+
+  const NodeResult& result(graph::NodeId target_node) const { return nodes[target_node]; }
+};
+
+struct CompareOptions {
+  size_t threads = 1;
+  const base::CancelToken* cancel = nullptr;
+  /// Called with (done, total) target nodes, from any thread.
+  std::function<void(size_t, size_t)> progress;
+};
+
+Result<Comparison> Compare(std::shared_ptr<const graph::Graph> target,
+                           std::shared_ptr<const graph::Graph> golden, graph::Match match,
+                           CompareMode mode, const CompareOptions& options,
+                           base::Diagnostics* diagnostics);
+
+}  // namespace msprobe::compare

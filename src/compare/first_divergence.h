@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compare/comparison.h"
+
+namespace msprobe::compare {
+
+enum class Role : uint8_t { kNone, kCulprit, kVictim, kAmplifier, kCollective, kUndecidable };
+std::string_view RoleName(Role role);
+
+struct Divergence {
+  graph::NodeId node = graph::kNoNode;  ///< of the target
+  Role role = Role::kNone;
+  graph::NodeId culprit = graph::kNoNode;  ///< victims: whose victim
+  double error_in = 0;                     ///< index-like error of the inputs, 0 … 1
+  double error_out = 0;                    ///< of the outputs
+  std::string reason;                      ///< one sentence
+};
+
+struct DivergenceReport {
+  std::vector<Divergence> divergences;  ///< in execution order, every node whose values differ
+  std::vector<graph::NodeId> culprits;  ///< best first
+};
+
+/// Separates the nodes that caused a divergence (inputs agree, outputs do not) from those that
+/// only carry it on.
+DivergenceReport FindDivergences(const Comparison& comparison);
+
+}  // namespace msprobe::compare

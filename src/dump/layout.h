@@ -1,0 +1,40 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/diagnostics.h"
+#include "msprobe/status.h"
+
+namespace msprobe::dump {
+
+/// One dump unit below a root: step<N>/rank<R>, step<N>/proc<PID>, rank<R>, or the root itself.
+struct DumpUnit {
+  std::filesystem::path directory;
+  std::optional<int64_t> step;
+  std::optional<int64_t> rank;  ///< also set for proc<PID>: see is_process
+  bool is_process = false;
+};
+
+enum class LayoutKind : uint8_t { kSingle, kRanks, kSteps };
+
+struct DumpTree {
+  std::filesystem::path root;
+  LayoutKind kind = LayoutKind::kSingle;
+  std::vector<DumpUnit> units;  ///< numeric order: steps, then ranks
+};
+
+/// Classifies what lies under `root` (graph-semantics §2). Foreign entries go to diagnostics.
+Result<DumpTree> FindDumpUnits(const std::filesystem::path& root, base::Diagnostics* diagnostics);
+
+struct UnitPair {
+  DumpUnit target;
+  DumpUnit golden;
+};
+
+/// Pairs units one to one, or says which directories are missing on which side.
+Result<std::vector<UnitPair>> PairUnits(const DumpTree& target, const DumpTree& golden);
+
+}  // namespace msprobe::dump

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/diagnostics.h"
+#include "dump/record.h"
+#include "msprobe/status.h"
+
+namespace msprobe::dump {
+
+using EntryId = uint32_t;
+inline constexpr EntryId kNoEntry = UINT32_MAX;
+using StackId = uint32_t;
+inline constexpr StackId kNoStack = UINT32_MAX;
+
+enum class Task : uint8_t { kStatistics, kTensor, kStructure, kOther };
+
+/// `child: parent` of construct.json; an empty parent means null.
+struct ConstructEdge {
+  std::string_view child;
+  std::string_view parent;
+  int32_t micro_step = -1;  ///< -1: construct.json says nothing about micro steps
+};
+
+struct OpenOptions {
+  bool need_construct = true;  ///< false: a missing or empty construct.json is fine
+  bool need_stack = true;      ///< false: a missing stack.json is fine
+};
+
+/// The dump of one rank in one step: a directory with dump.json, stack.json and construct.json.
+/// Files are mapped; records are parsed on demand. Const methods are thread-safe.
+class RankDump {
+ public:
+  static Result<std::unique_ptr<RankDump>> Open(const std::filesystem::path& directory,
+                                                const OpenOptions& options,
+                                                base::Diagnostics* diagnostics);
+  virtual ~RankDump() = default;
+
+  virtual const std::filesystem::path& directory() const = 0;
+  virtual Task task() const = 0;
+  virtual std::string_view task_text() const = 0;
+  virtual std::string_view level() const = 0;
+  virtual std::string_view framework() const = 0;
+  virtual std::string_view dump_data_dir() const = 0;
+  virtual bool has_checksums() const = 0;   ///< some tensor carries md5
+  virtual bool has_statistics() const = 0;  ///< some tensor carries Max/Min/Mean/Norm
+  virtual uint64_t bytes() const = 0;       ///< size of the json files
+
+  virtual size_t entry_count() const = 0;
+  virtual std::string_view entry_name(EntryId entry) const = 0;
+  virtual EntryId Find(std::string_view name) const = 0;
+  /// Parses one entry. Errors: Corrupt (the entry is damaged; others may be fine).
+  virtual Status Read(EntryId entry, Record* record) const = 0;
+
+  virtual std::span<const ConstructEdge> construct() const = 0;
+  virtual bool has_micro_steps() const = 0;
+
+  /// Stack of a forward name, kNoStack if none was recorded. Equal stacks may share an id.
+  virtual StackId FindStack(std::string_view name) const = 0;
+  /// Frames, innermost first, unescaped.
+  virtual std::vector<std::string> StackFrames(StackId stack) const = 0;
+
+  /// Where the tensor file `data_name` lies: beside dump.json, else below dump_data_dir. Names
+  /// that point outside are refused. NotFound if it is in neither place.
+  virtual Result<std::filesystem::path> TensorPath(std::string_view data_name) const = 0;
+};
+
+}  // namespace msprobe::dump

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/diagnostics.h"
+#include "base/string_arena.h"
+#include "dump/rank_dump.h"
+#include "msprobe/status.h"
+
+namespace msprobe::graph {
+
+using NodeId = uint32_t;
+inline constexpr NodeId kNoNode = UINT32_MAX;
+inline constexpr NodeId kRootNode = 0;
+inline constexpr std::string_view kRootName = "DefaultModel";
+inline constexpr std::string_view kUnplacedName = "Unplaced";
+
+enum class NodeKind : uint8_t { kModule = 0, kApi = 1, kApiCollection = 9 };
+
+enum class OverflowLevel : uint8_t { kNone, kMedium, kHigh, kCritical };
+
+struct Node {
+  std::string_view name;
+  NodeKind kind = NodeKind::kModule;
+  OverflowLevel overflow = OverflowLevel::kNone;
+  bool is_backward = false;
+  NodeId parent = kNoNode;
+  dump::EntryId entry = dump::kNoEntry;  ///< record in the dump, if it has one
+  dump::StackId stack = dump::kNoStack;
+  int32_t micro_step = 0;
+  uint32_t children_begin = 0;  ///< into Graph::child_ids
+  uint32_t children_size = 0;
+};
+
+/// A collective that another rank takes part in.
+struct DistributedPeer {
+  NodeId node;  ///< the collective on this rank
+  int32_t peer_rank;
+  std::string peer_name;  ///< its node on that rank
+};
+
+/// The hierarchy of one rank. Node 0 is the root; ids follow creation order (construct.json, then
+/// collections and late nodes). Keeps the dump alive, so that records can be read at any time.
+struct Graph {
+  std::shared_ptr<const dump::RankDump> dump;
+  std::vector<Node> nodes;
+  std::vector<NodeId> child_ids;
+  std::unordered_map<std::string_view, NodeId> by_name;
+  int32_t micro_steps = 1;
+  std::vector<DistributedPeer> distributed_peers;  ///< filled by MatchCollectives
+  base::StringArena arena;                         ///< names that stand in no file
+
+  std::span<const NodeId> children(NodeId id) const {
+    return {child_ids.data() + nodes[id].children_begin, nodes[id].children_size};
+  }
+  NodeId Find(std::string_view name) const {
+    const auto it = by_name.find(name);
+    return it == by_name.end() ? kNoNode : it->second;
+  }
+};
+
+struct BuildOptions {
+  bool check_overflow = false;
+  size_t threads = 1;
+};
+
+/// Errors: InvalidArgument (construct.json is empty), Corrupt.
+Result<std::unique_ptr<Graph>> BuildGraph(std::shared_ptr<const dump::RankDump> dump,
+                                          const BuildOptions& options,
+                                          base::Diagnostics* diagnostics);
+
+/// Nodes in execution order: depth first, children in their order, a parent AFTER its children
+/// (that is when its outputs exist).
+std::vector<NodeId> ExecutionOrder(const Graph& graph);
+
+/// What the viewers show of a node's stack: one line (graph-semantics §3), or all with `complete`.
+/// Backward nodes show the stack of their forward.
+std::vector<std::string> StackLines(const Graph& graph, NodeId id, bool complete);
+
+/// Links the same collective (and send/recv pairs) on all ranks of one step.
+void MatchCollectives(std::span<Graph* const> ranks, std::span<const int64_t> rank_numbers,
+                      base::Diagnostics* diagnostics);
+
+}  // namespace msprobe::graph
