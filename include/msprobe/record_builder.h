@@ -1,0 +1,120 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "msprobe/statistics.h"
+#include "msprobe/tensor_view.h"
+
+namespace msprobe {
+
+/// What a record says about one tensor.
+struct TensorDescription {
+  std::string_view type = "torch.Tensor";
+  std::string_view dtype;  ///< the framework's spelling: "torch.float32", "Float32"
+  std::span<const int64_t> shape;
+  /// Values as Summarize() gave them; null: the record holds nulls (meta, fake, no storage).
+  const TensorSummary* summary = nullptr;
+  SummaryMode mode = SummaryMode::kStatistics;
+  bool structure_only = false;  ///< task structure: neither statistics nor checksum
+  std::optional<bool> requires_grad;
+  std::string_view reason;  ///< why there are no values; empty: nothing to explain
+  /// Values to save in a tensor file; null: none. They are copied before Tensor() returns.
+  const TensorView* contents = nullptr;
+  /// File name without extension; empty: "<entry>.<place>", e.g.
+  /// "Functional.relu.0.forward.input.0". Too long names and '/' are replaced by a hash.
+  std::string_view data_name;
+};
+
+/// Renders one entry of dump.json. Reused from entry to entry, one per thread:
+///
+///   builder.Begin("Functional.relu.0.forward");
+///   builder.BeginObject();
+///   builder.BeginList("input_args");
+///   builder.Tensor({}, description);
+///   builder.End();
+///   builder.BeginObject("input_kwargs");
+///   builder.End();
+///   builder.BeginList("output");
+///   builder.Tensor({}, description);
+///   builder.End();
+///   builder.End();
+///   writer->Add(&builder);
+///
+/// `key` names a value inside an object and is ignored inside a list. Any order of calls gives
+/// valid JSON: containers left open are closed by Add(), superfluous End() calls are ignored, and
+/// containers nested deeper than kMaxDepth become null. Begin() drops a record left unfinished.
+/// Not thread-safe. Strings need not outlive the call; bytes that are not UTF-8 are replaced.
+class RecordBuilder {
+ public:
+  static constexpr int kMaxDepth = 100;
+
+  RecordBuilder();
+  RecordBuilder(RecordBuilder&&) noexcept;
+  RecordBuilder& operator=(RecordBuilder&&) noexcept;
+  ~RecordBuilder();
+
+  void Begin(std::string_view name);
+
+  void BeginObject(std::string_view key = {});
+  void BeginList(std::string_view key = {});
+  void End();
+
+  void Null(std::string_view key);
+  void Tensor(std::string_view key, const TensorDescription& tensor);
+
+  /// {"type": type, "value": value}
+  void Int(std::string_view key, int64_t value, std::string_view type = "int");
+  void Double(std::string_view key, double value, std::string_view type = "float");
+  void Bool(std::string_view key, bool value, std::string_view type = "bool");
+  void String(std::string_view key, std::string_view value, std::string_view type = "str");
+  /// `json` is the value as one line of valid JSON: "[0, 3, null]", a big integer.
+  void Scalar(std::string_view key, std::string_view type, std::string_view json);
+  /// {"type": type}: an object that is not looked into.
+  void Object(std::string_view key, std::string_view type);
+  /// The value as it stands: one line of valid JSON without {"type", …} around it.
+  void Json(std::string_view key, std::string_view json);
+
+  /// Empty between Add() and Begin().
+  std::string_view name() const;
+  /// The entry so far, `"name": value`, indented as it stands in dump.json.
+  std::string_view text() const { return text_; }
+
+ private:
+  friend class DumpWriter;
+  struct TensorFile;
+  struct Level {
+    bool is_list;
+    bool empty;
+    uint32_t index;        // of the next element
+    uint32_t place_begin;  // length of place_ outside of this container
+  };
+
+  void BeginContainer(std::string_view key, bool is_list);
+  bool Key(std::string_view key);
+  void Line(int depth);
+  void Field(std::string_view key, bool first = false);
+  void TypedValue(std::string_view key, std::string_view type);
+  void EnterPlace(std::string_view key);
+  void Summary(const TensorDescription& tensor);
+  void Contents(std::string_view key, const TensorDescription& tensor);
+  void Complete();
+  void Reset();
+
+  std::string text_;
+  std::string place_;  // "input.0": where the next value stands, for the names of tensor files
+  size_t name_size_ = 0;
+  std::string name_;
+  std::vector<Level> levels_;
+  int skipped_depth_ = 0;  // containers open beyond kMaxDepth
+  bool has_value_ = false;
+  std::vector<TensorFile> files_;
+  size_t file_bytes_ = 0;
+};
+
+}  // namespace msprobe
