@@ -1,0 +1,116 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+
+namespace msprobe::base {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "/msprobe file test XXXXXX";
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    directory_ = pattern;
+  }
+  void TearDown() override { fs::remove_all(directory_); }
+
+  static void Write(const fs::path& path, const std::string& text) {
+    std::ofstream(path, std::ios::binary) << text;
+  }
+  size_t EntryCount() const {
+    return static_cast<size_t>(
+        std::distance(fs::directory_iterator(directory_), fs::directory_iterator()));
+  }
+
+  fs::path directory_;
+};
+
+TEST_F(FileTest, MappingIsFollowedByReadableZeroes) {
+  const size_t page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  for (const size_t size : {size_t{0}, size_t{1}, page - 1, page, 2 * page}) {
+    Write(directory_ / "f", std::string(size, 'x'));
+    Result<MappedFile> file = MappedFile::Open(directory_ / "f");
+    ASSERT_TRUE(file.ok());
+    EXPECT_EQ(file->size(), size);
+    EXPECT_EQ(file->text(), std::string(size, 'x'));
+    for (size_t i = 0; i < MappedFile::kPadding; ++i) {
+      EXPECT_EQ(file->text().data()[size + i], '\0') << size;
+    }
+  }
+}
+
+TEST_F(FileTest, WhatIsNoRegularFileIsRefused) {
+  EXPECT_EQ(MappedFile::Open(directory_).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(MappedFile::Open("/dev/null").status().code(), StatusCode::kInvalidArgument);
+  ASSERT_EQ(::mkfifo((directory_ / "fifo").c_str(), 0600), 0);
+  EXPECT_EQ(MappedFile::Open(directory_ / "fifo").status().code(), StatusCode::kInvalidArgument);
+  const Status missing = MappedFile::Open(directory_ / "none").status();
+  EXPECT_EQ(missing.code(), StatusCode::kNotFound);
+  EXPECT_EQ(missing.path(), (directory_ / "none").string());
+}
+
+TEST_F(FileTest, AtomicFileAppearsOnlyAtCommit) {
+  const fs::path path = directory_ / "out.vis";
+  {
+    Result<AtomicFile> file = AtomicFile::Create(path);
+    ASSERT_TRUE(file.ok());
+    ASSERT_TRUE(file->Append(std::string_view("abc")).ok());
+    EXPECT_FALSE(fs::exists(path));
+  }
+  EXPECT_EQ(EntryCount(), 0U) << "a file that was not committed leaves nothing behind";
+  Result<AtomicFile> file = AtomicFile::Create(path);
+  ASSERT_TRUE(file.ok());
+  const std::string large(3 << 20, 'z');
+  ASSERT_TRUE(file->Append(std::string_view("abc")).ok());
+  ASSERT_TRUE(file->Append(large).ok());
+  ASSERT_TRUE(file->Commit().ok());
+  EXPECT_EQ(*ReadSmallFile(path, 8 << 20), "abc" + large);
+  struct stat info{};
+  ASSERT_EQ(::stat(path.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, kFileMode);
+  EXPECT_EQ(EntryCount(), 1U);
+}
+
+TEST_F(FileTest, CommitWithoutReplaceKeepsTheOlderFile) {
+  const fs::path path = directory_ / "out";
+  Write(path, "old");
+  Result<AtomicFile> file = AtomicFile::Create(path);
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE(file->Append(std::string_view("new")).ok());
+  EXPECT_EQ(file->Commit(/*replace=*/false).code(), StatusCode::kInvalidArgument);
+  *file = AtomicFile();
+  EXPECT_EQ(*ReadSmallFile(path, 100), "old");
+}
+
+TEST_F(FileTest, DirectoriesGetTheirMode) {
+  ASSERT_TRUE(CreateDirectories(directory_ / "a" / "b").ok());
+  ASSERT_TRUE(CreateDirectories(directory_ / "a" / "b").ok());
+  struct stat info{};
+  ASSERT_EQ(::stat((directory_ / "a").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, kDirectoryMode);
+  Write(directory_ / "file", "x");
+  EXPECT_EQ(CreateDirectories(directory_ / "file" / "b").code(), StatusCode::kInvalidArgument);
+}
+
+TEST_F(FileTest, SmallFileHasALimit) {
+  Write(directory_ / "f", "12345");
+  EXPECT_EQ(*ReadSmallFile(directory_ / "f", 5), "12345");
+  EXPECT_EQ(ReadSmallFile(directory_ / "f", 4).status().code(), StatusCode::kLimitExceeded);
+}
+
+TEST_F(FileTest, FullDiskIsAnError) {
+  const int fd = ::open("/dev/full", O_WRONLY);
+  ASSERT_GE(fd, 0);
+  EXPECT_EQ(WriteFully(fd, "x", 1, "/dev/full").code(), StatusCode::kIo);
+  ::close(fd);
+}
+
+}  // namespace
+}  // namespace msprobe::base

@@ -1,0 +1,52 @@
+#include "base/thread_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <vector>
+
+#include "base/crc32.h"
+#include "base/diagnostics.h"
+#include "base/string_arena.h"
+
+namespace msprobe::base {
+namespace {
+
+TEST(ParallelForTest, EveryIndexExactlyOnce) {
+  for (const size_t count : {size_t{0}, size_t{1}, size_t{7}, size_t{1000}}) {
+    for (const size_t threads : {size_t{0}, size_t{1}, size_t{4}}) {
+      std::vector<std::atomic<int>> seen(count);
+      ParallelFor(count, 3, threads, [&](size_t begin, size_t end) {
+        for (size_t i = begin; i < end; ++i) ++seen[i];
+      });
+      for (const std::atomic<int>& times : seen) EXPECT_EQ(times, 1);
+    }
+  }
+}
+
+TEST(DiagnosticsTest, CountsFromManyThreadsAndKeepsABoundedList) {
+  Diagnostics diagnostics;
+  ParallelFor(30'000, 100, 4, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) diagnostics.Add(DiagnosticKind::kNote, CorruptError("x"));
+  });
+  EXPECT_EQ(diagnostics.count(DiagnosticKind::kNote), 30'000U);
+  EXPECT_EQ(diagnostics.entries().size(), Diagnostics::kMaxPerKind);
+}
+
+TEST(StringArenaTest, ViewsStayValid) {
+  StringArena arena;
+  std::vector<std::string_view> views;
+  for (int i = 0; i < 20'000; ++i) views.push_back(arena.Copy(std::to_string(i)));
+  const std::string large(1 << 20, 'q');
+  const std::string_view copy = arena.Copy(large);
+  for (int i = 0; i < 20'000; ++i) EXPECT_EQ(views[static_cast<size_t>(i)], std::to_string(i));
+  EXPECT_EQ(copy, large);
+}
+
+TEST(Crc32Test, KnownValue) {
+  const std::string_view text = "123456789";
+  EXPECT_EQ(Crc32(0, std::as_bytes(std::span(text))), 0xCBF43926U);
+}
+
+}  // namespace
+}  // namespace msprobe::base

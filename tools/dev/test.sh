@@ -1,0 +1,151 @@
+# ./dev test: every part prints its runner's own summary and adds to one count at the end.
+
+passed=0; failed=0; skipped=0
+
+add_counts() { passed=$((passed + $1)); failed=$((failed + $2)); skipped=$((skipped + $3)); }
+
+# count_step NAME COMMAND...: one check without a count of its own.
+count_step() {
+  local name=$1; shift
+  if "$@"; then add_counts 1 0 0; else add_counts 0 1 0; printf 'FAILED: %s\n' "$name"; fi
+}
+
+# run_ctest DIRECTORY [ctest options]
+run_ctest() {
+  local directory=$1 log; shift
+  log="build/logs/ctest-$(basename "$directory").log"
+  mkdir -p build/logs
+  (cd "$directory" && ctest --output-on-failure -j "$(nproc)" --timeout 600 "$@") > "$log" 2>&1 || true
+  grep -E '^(The following tests FAILED|.*\*\*\*Failed|.*\(Failed\)|.*\(Timeout\))' "$log" || true
+  local total bad
+  total=$(sed -n 's/^.*% tests passed, .* tests failed out of \([0-9]*\).*/\1/p' "$log")
+  bad=$(sed -n 's/^.*% tests passed, \([0-9]*\) tests failed out of .*/\1/p' "$log")
+  if [ -z "$total" ]; then tail -n 20 "$log"; add_counts 0 1 0; return; fi
+  if [ "$bad" != 0 ]; then tail -n 60 "$log"; fi
+  tail -n 5 "$log" | grep 'tests passed' || true
+  add_counts $((total - bad)) "$bad" 0
+}
+
+# run_pytest VENV PATHS...
+run_pytest() {
+  local venv=$1 log; shift
+  log="build/logs/pytest-$(basename "$1").log"
+  mkdir -p build/logs
+  MSPROBE_CLI="$PWD/build/bin/msprobe" MSPROBE_STRICT=1 "$venv/bin/python" -m pytest -q -rfEs --color=no "$@" 2>&1 \
+    | tee "$log" | grep -vE '^[.sxFE]+ *\[ *[0-9]+%\]$' || true
+  local line
+  line=$(tail -n 1 "$log")
+  if ! grep -qE '(passed|failed|error|skipped)' <<<"$line"; then add_counts 0 1 0; return; fi
+  number_of() { sed -n "s/.*[^0-9]\([0-9]*\) $1.*/\1/p" <<<" $line" | head -n 1; }
+  local p f e s
+  p=$(number_of passed); f=$(number_of failed); e=$(number_of error); s=$(number_of skipped)
+  add_counts "${p:-0}" $(( ${f:-0} + ${e:-0} )) "${s:-0}"
+}
+
+test_cpp() {
+  setup_core; setup_web_dist
+  say "C++ tests (release)"
+  configure_and_build build all -DCMAKE_BUILD_TYPE=Release
+  run_ctest build
+}
+
+test_sanitizers() {
+  setup_core
+  say "C++ tests under ASan and UBSan"
+  configure_and_build build-asan all -DCMAKE_BUILD_TYPE=RelWithDebInfo -DMSPROBE_SANITIZE=address,undefined
+  run_ctest build-asan
+  say "C++ tests under TSan"
+  configure_and_build build-tsan "msprobe_base_test msprobe_dump_test msprobe_compare_test" \
+    -DCMAKE_BUILD_TYPE=RelWithDebInfo -DMSPROBE_SANITIZE=thread
+  local program
+  for program in base dump compare; do
+    count_step "tsan $program" env TSAN_OPTIONS=halt_on_error=1 "build-tsan/bin/msprobe_${program}_test" --gtest_brief=1
+  done
+}
+
+test_fuzz() {
+  setup_test
+  [ -f fuzz/CMakeLists.txt ] || return 0
+  say "fuzzers, ${FUZZ_SECONDS:-8} seconds each"
+  configure_and_build build-fuzz all -DCMAKE_CXX_COMPILER=clang++-19 -DCMAKE_C_COMPILER=clang-19 \
+    -DCMAKE_BUILD_TYPE=RelWithDebInfo -DMSPROBE_FUZZ=ON -DMSPROBE_TESTS=OFF
+  local target name
+  for target in build-fuzz/bin/*_fuzz; do
+    name=$(basename "$target")
+    mkdir -p "build/fuzz/$name" "fuzz/corpus/$name"
+    if "$target" -max_total_time="${FUZZ_SECONDS:-8}" -timeout=20 -rss_limit_mb=2048 -print_final_stats=0 \
+        -artifact_prefix="build/fuzz/$name-" "build/fuzz/$name" "fuzz/corpus/$name" >"build/logs/$name.log" 2>&1; then
+      add_counts 1 0 0
+    else
+      tail -n 30 "build/logs/$name.log"; printf 'FAILED: %s\n' "$name"; add_counts 0 1 0
+    fi
+  done
+}
+
+test_lint() { count_step lint ./dev lint; }
+
+test_golden() {
+  setup_python; dev_build
+  say "golden, hostile, interoperation and plugin tests"
+  local folder
+  for folder in tests/golden tests/hostile tests/interop tests/plugin tests/cpp_package; do
+    if compgen -G "$folder/test_*.py" >/dev/null; then run_pytest .venv "$folder"; fi
+  done
+}
+
+test_python() {
+  setup_python; dev_build
+  say "Python tests with PyTorch"
+  if compgen -G "tests/python/test_*.py" >/dev/null; then run_pytest .venv tests/python; fi
+}
+
+test_mindspore() {
+  setup_mindspore; dev_build
+  say "Python tests with MindSpore"
+  if compgen -G "tests/mindspore/test_*.py" >/dev/null; then run_pytest .venv-mindspore tests/mindspore; fi
+}
+
+test_web() {
+  [ -f web/package-lock.json ] || return 0
+  setup_web
+  say "front end: types and unit tests"
+  local log=build/logs/vitest.log line p f
+  mkdir -p build/logs
+  (cd web && npm run --silent test) 2>&1 | tee "$log" | tail -n 15 || true
+  line=$(sed 's/\x1b\[[0-9;]*m//g' "$log" | grep -E '^ *Tests ' | tail -n 1)
+  p=$(sed -n 's/.* \([0-9]*\) passed.*/\1/p' <<<"$line"); f=$(sed -n 's/.* \([0-9]*\) failed.*/\1/p' <<<"$line")
+  if [ -z "$p$f" ]; then add_counts 0 1 0; else add_counts "${p:-0}" "${f:-0}" 0; fi
+}
+
+test_browser() {
+  [ -f web/package-lock.json ] || return 0
+  setup_test; setup_python; dev_build
+  say "browser tests"
+  if compgen -G "tests/browser/test_*.py" >/dev/null; then run_pytest .venv tests/browser; fi
+}
+
+dev_test() {
+  local parts=("$@") part start=$SECONDS
+  [ $# -gt 0 ] || parts=(lint cpp sanitizers fuzz golden python mindspore web browser)
+  [ $# -gt 0 ] || setup_test
+  for part in "${parts[@]}"; do
+    case "$part" in
+      cpp|sanitizers|fuzz|lint|golden|python|mindspore|web|browser) "test_$part" ;;
+      *) die "no test part '$part'; there are cpp sanitizers fuzz lint golden python mindspore web browser" ;;
+    esac
+    printf '(%d s so far: %d passed, %d failed, %d skipped)\n' $((SECONDS - start)) "$passed" "$failed" "$skipped"
+  done
+  say "all parts: ${parts[*]}"
+  printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
+  [ "$failed" = 0 ] && [ "$passed" -gt 0 ]
+}
+
+dev_ci() { dev_demo --no-serve; dev_test; }
+
+dev_soak() {
+  say "soak: long fuzzing and repeated tests"
+  FUZZ_SECONDS=${FUZZ_SECONDS:-1800} test_fuzz
+  if compgen -G "tests/soak/test_*.py" >/dev/null; then setup_python; dev_build; run_pytest .venv tests/soak; fi
+  printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
+  [ "$failed" = 0 ]
+}
