@@ -171,6 +171,24 @@ Status AtomicFile::Commit(bool replace) {
   return Status::Ok();
 }
 
+Result<std::filesystem::path> AtomicFile::CommitUnique(std::string_view suffix) {
+  MSPROBE_RETURN_IF_ERROR(Flush());
+  if (::close(std::exchange(fd_, -1)) != 0) {
+    return IoError("cannot write the file", errno, path_.string());
+  }
+  const std::string name = path_.string();
+  const std::string stem = name.substr(0, name.size() - suffix.size());
+  std::filesystem::path target = path_;
+  for (uint64_t number = 1; ::link(temporary_path_.c_str(), target.c_str()) != 0; ++number) {
+    if (errno != EEXIST) return IoError("cannot give the file its name", errno, target.string());
+    target = stem + "_" + std::to_string(number);
+    target += suffix;
+  }
+  ::unlink(temporary_path_.c_str());
+  temporary_path_.clear();
+  return target;
+}
+
 void AtomicFile::Discard() {
   if (fd_ >= 0) ::close(std::exchange(fd_, -1));
   if (!temporary_path_.empty()) ::unlink(temporary_path_.c_str());

@@ -65,7 +65,12 @@ class AtomicFile {
   Status Append(std::span<const std::byte> data);
   /// Flushes and renames. With `replace` false an existing file is an error (kInvalidArgument).
   Status Commit(bool replace = true);
+  /// Commit(false) that takes the next free name on a clash: "_1", "_2" … goes before `suffix`
+  /// (which ends the name). Returns the name taken.
+  Result<std::filesystem::path> CommitUnique(std::string_view suffix);
   uint64_t size() const { return size_; }
+  /// Where the contents lie until Commit(), for libraries that write files by themselves.
+  const std::filesystem::path& temporary_path() const { return temporary_path_; }
 
  private:
   Status Flush();
