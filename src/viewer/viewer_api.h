@@ -1,0 +1,42 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "msprobe/status.h"
+
+namespace msprobe::viewer {
+
+struct Request {
+  std::string_view method;  ///< "GET", "POST", "DELETE"
+  std::string_view route;   ///< "rows", "node" …: the path below api/
+  std::string_view query;   ///< "file=a.vis&u=0", percent-encoded
+  std::string_view body;
+};
+
+struct Response {
+  int status = 200;
+  std::string content_type = "application/json";
+  std::string body;
+};
+
+struct ViewerOptions {
+  size_t threads = 1;
+  uint64_t max_cached_bytes = uint64_t{2} << 30;  ///< least recently used files are dropped
+  bool allow_saving = true;                       ///< matches by hand may be saved beside the file
+};
+
+/// Answers the requests of docs/viewer-api.md about the files below one directory. Thread-safe;
+/// keeps parsed files, but nothing about who asks.
+class ViewerApi {
+ public:
+  /// `root`: a directory of .vis, .vis.db or dumps, or one such file. Errors: NotFound.
+  static Result<std::unique_ptr<ViewerApi>> Create(const std::filesystem::path& root,
+                                                   const ViewerOptions& options);
+  virtual ~ViewerApi() = default;
+  virtual Response Handle(const Request& request) = 0;
+};
+
+}  // namespace msprobe::viewer
