@@ -18,22 +18,6 @@ void CopyStrided(const std::byte* from, int64_t stride_bytes, int64_t count, std
   }
 }
 
-void CopyRun(const std::byte* from, int64_t stride, int64_t count, size_t size, std::byte* to) {
-  if (stride == 1) {
-    std::memcpy(to, from, static_cast<size_t>(count) * size);
-    return;
-  }
-  const int64_t stride_bytes = stride * static_cast<int64_t>(size);
-  switch (size) {
-    case 1: return CopyStrided<1>(from, stride_bytes, count, to);
-    case 2: return CopyStrided<2>(from, stride_bytes, count, to);
-    case 4: return CopyStrided<4>(from, stride_bytes, count, to);
-    case 8: return CopyStrided<8>(from, stride_bytes, count, to);
-    case 16: return CopyStrided<16>(from, stride_bytes, count, to);
-    default: return;
-  }
-}
-
 /// Flips the sign bit of every `step`-th value, or negates integers in two's complement.
 template <class Word>
 void Negate(bool integral, size_t first, size_t step, std::span<std::byte> values) {
@@ -71,6 +55,22 @@ void NegateAll(DType dtype, std::span<std::byte> values) {
 }
 
 }  // namespace
+
+void CopyRun(const std::byte* from, int64_t stride, int64_t count, size_t size, std::byte* to) {
+  if (stride == 1) {
+    std::memcpy(to, from, static_cast<size_t>(count) * size);
+    return;
+  }
+  const int64_t stride_bytes = stride * static_cast<int64_t>(size);
+  switch (size) {
+    case 1: return CopyStrided<1>(from, stride_bytes, count, to);
+    case 2: return CopyStrided<2>(from, stride_bytes, count, to);
+    case 4: return CopyStrided<4>(from, stride_bytes, count, to);
+    case 8: return CopyStrided<8>(from, stride_bytes, count, to);
+    case 16: return CopyStrided<16>(from, stride_bytes, count, to);
+    default: return;
+  }
+}
 
 void ResolveFlags(DType dtype, bool conjugate, bool negative, std::span<std::byte> values) {
   if (conjugate && IsComplex(dtype)) NegateWords(ElementSize(dtype) / 2, false, 1, 2, values);

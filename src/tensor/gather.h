@@ -40,6 +40,9 @@ class BlockReader {
   std::vector<std::byte> buffer_;
 };
 
+/// Copies `count` elements of `size` bytes that lie `stride` elements apart to contiguous memory.
+void CopyRun(const std::byte* from, int64_t stride, int64_t count, size_t size, std::byte* to);
+
 /// Applies the conjugate and negative flags to contiguous values.
 void ResolveFlags(DType dtype, bool conjugate, bool negative, std::span<std::byte> values);
 
