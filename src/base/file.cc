@@ -177,6 +177,7 @@ Result<std::filesystem::path> AtomicFile::CommitUnique(std::string_view suffix) 
     return IoError("cannot write the file", errno, path_.string());
   }
   const std::string name = path_.string();
+  if (!name.ends_with(suffix)) suffix = {};
   const std::string stem = name.substr(0, name.size() - suffix.size());
   std::filesystem::path target = path_;
   for (uint64_t number = 1; ::link(temporary_path_.c_str(), target.c_str()) != 0; ++number) {
