@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "msprobe/status.h"
+#include "visfile/unit_index.h"
+
+namespace msprobe::viewer {
+
+struct NodeRef {
+  visfile::Side side = visfile::Side::kTarget;
+  uint32_t id = 0;
+};
+
+/// Which nodes a list holds: the parameters `by` and `value` of the API.
+class NodeFilter {
+ public:
+  static Result<NodeFilter> Parse(std::string_view by, std::string_view value,
+                                  std::span<const visfile::Band> bands);
+  bool Accepts(const visfile::SideIndex& side, uint32_t id) const;
+
+ private:
+  enum class By : uint8_t { kBand, kStatus, kUnmatched, kOverflow, kRole, kSuspicious };
+  By by_ = By::kSuspicious;
+  std::vector<visfile::Band> bands_;
+  uint32_t value_ = 0;
+};
+
+struct NodePage {
+  uint64_t total = 0;
+  std::vector<NodeRef> items;
+};
+
+/// Entries [offset, offset + limit) of the list, in execution order.
+NodePage ListNodes(const visfile::UnitIndex& unit, visfile::Side side, const NodeFilter& filter,
+                   uint64_t offset, uint64_t limit);
+
+/// The next (forward) or previous entry of the list after a node; nullopt at the end.
+std::optional<NodeRef> SeekNode(const visfile::UnitIndex& unit, NodeRef from, bool forward,
+                                const NodeFilter& filter);
+
+struct OverviewBin {
+  float worst;  ///< NaN: nothing in it has an index
+  uint32_t unmatched = 0;
+  NodeRef node;  ///< the worst in it
+};
+/// The target's execution order cut into at most `bins` equal parts.
+std::vector<OverviewBin> Overview(const visfile::UnitIndex& unit, uint32_t bins);
+
+struct UnitCounts {
+  std::vector<uint64_t> bands;
+  uint64_t unmatched_target = 0, unmatched_golden = 0;
+  uint64_t pass = 0, warning = 0, error = 0, unreadable = 0;
+  uint64_t medium = 0, high = 0, critical = 0;
+  uint64_t culprits = 0;
+};
+UnitCounts CountNodes(const visfile::UnitIndex& unit, std::span<const visfile::Band> bands);
+
+}  // namespace msprobe::viewer

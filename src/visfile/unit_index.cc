@@ -1,0 +1,119 @@
+#include "visfile/unit_index.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace msprobe::visfile {
+
+using graph::kNoNode;
+
+uint32_t SideIndex::Add(std::string_view name) {
+  names.push_back(name);
+  parents.push_back(kNoNode);
+  kinds.push_back(graph::NodeKind::kModule);
+  partners.push_back(kNoNode);
+  index.push_back(std::numeric_limits<float>::quiet_NaN());
+  status.push_back(compare::NodeStatus::kUnmatched);
+  overflow.push_back(graph::OverflowLevel::kNone);
+  roles.push_back(compare::Role::kNone);
+  micro_steps.push_back(0);
+  places.push_back(0);
+  return static_cast<uint32_t>(names.size() - 1);
+}
+
+namespace {
+
+/// Counting sort of the nodes by parent; keeps the order of ids among siblings.
+void LinkChildren(SideIndex* side) {
+  const size_t count = side->size();
+  side->child_begin.assign(count + 1, 0);
+  for (uint32_t id = 1; id < count; ++id) ++side->child_begin[side->parents[id] + 1];
+  for (size_t id = 0; id < count; ++id) side->child_begin[id + 1] += side->child_begin[id];
+  side->child_ids.resize(count > 0 ? count - 1 : 0);
+  std::vector<uint32_t> next(side->child_begin.begin(), side->child_begin.end() - 1);
+  for (uint32_t id = 1; id < count; ++id) side->child_ids[next[side->parents[id]]++] = id;
+}
+
+/// Depth first from the root without recursion.
+void OrderNodes(SideIndex* side) {
+  const size_t count = side->size();
+  side->order.clear();
+  side->order.reserve(count);
+  side->position.assign(count, kNoNode);
+  std::vector<uint32_t> open{0};
+  while (!open.empty()) {
+    const uint32_t id = open.back();
+    open.pop_back();
+    side->position[id] = static_cast<uint32_t>(side->order.size());
+    side->order.push_back(id);
+    const auto children = side->children(id);
+    open.insert(open.end(), children.rbegin(), children.rend());
+  }
+}
+
+}  // namespace
+
+void SideIndex::Complete(float worst_band) {
+  const size_t count = size();
+  if (count == 0) return;
+  parents[0] = kNoNode;
+  for (uint32_t id = 1; id < count; ++id) {
+    if (parents[id] >= count || parents[id] == id) parents[id] = 0;
+  }
+  LinkChildren(this);
+  OrderNodes(this);
+  if (order.size() < count) {
+    // What the root does not reach hangs on a cycle.
+    for (uint32_t id = 1; id < count; ++id) {
+      if (position[id] == kNoNode) parents[id] = 0;
+    }
+    LinkChildren(this);
+    OrderNodes(this);
+  }
+  worst = index;
+  inside.assign(count, 0);
+  for (size_t at = count; at-- > 1;) {
+    const uint32_t id = order[at];
+    const uint32_t parent = parents[id];
+    if (!(worst[parent] >= worst[id])) {
+      if (!std::isnan(worst[id])) worst[parent] = worst[id];
+    }
+    inside[parent] += inside[id] + (index[id] >= worst_band ? 1 : 0);
+  }
+}
+
+std::vector<Band> BandsOf(compare::CompareMode mode) {
+  const auto bands = [](std::initializer_list<float> bounds) {
+    static constexpr std::string_view kColors[] = {"#FFFCF3", "#FFEDBE", "#FFDC7F", "#FFC62E",
+                                                   "#FF704D"};
+    const auto text = [](float value) {
+      std::string digits = std::to_string(value);
+      digits.erase(digits.find_last_not_of('0') + 1);
+      if (digits.ends_with('.')) digits.pop_back();
+      return digits;
+    };
+    std::vector<Band> result;
+    for (auto lo = bounds.begin(); lo + 1 != bounds.end(); ++lo) {
+      result.push_back({std::string(kColors[result.size()]), *lo, *(lo + 1),
+                        text(*lo) + " – " + text(*(lo + 1))});
+    }
+    return result;
+  };
+  switch (mode) {
+    case compare::CompareMode::kRealData: return bands({0, 0.05F, 0.1F, 0.15F, 0.2F, 1});
+    case compare::CompareMode::kStatistics: return bands({0, 0.2F, 0.4F, 0.6F, 0.8F, 1});
+    case compare::CompareMode::kMd5:
+    case compare::CompareMode::kStructure: break;
+  }
+  return {{"#FFFCF3", 0, 0.5F, "equal"}, {"#FF704D", 0.5F, 1, "different"}};
+}
+
+size_t BandIndex(std::span<const Band> bands, float index) {
+  for (size_t i = 0; i + 1 < bands.size(); ++i) {
+    if (index < bands[i].hi) return i;
+  }
+  return bands.size() - 1;
+}
+
+}  // namespace msprobe::visfile

@@ -1,0 +1,66 @@
+#include "visfile/unit_index.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+namespace msprobe::visfile {
+namespace {
+
+using testing::ElementsAre;
+
+SideIndex Tree(std::initializer_list<std::pair<uint32_t, float>> parent_and_index) {
+  SideIndex side;
+  side.Add("DefaultModel");
+  for (const auto& [parent, index] : parent_and_index) {
+    const uint32_t id = side.Add("n");
+    side.parents[id] = parent;
+    side.index[id] = index;
+  }
+  side.Complete(0.8F);
+  return side;
+}
+
+TEST(SideIndexTest, ChildrenOrderAndWorst) {
+  // 0 ── 1 ── 3, 0 ── 2, 1 ── 4
+  const SideIndex side = Tree({{0, 0.1F}, {0, NAN}, {1, 0.9F}, {1, 0.3F}});
+  EXPECT_THAT(side.children(0), ElementsAre(1, 2));
+  EXPECT_THAT(side.children(1), ElementsAre(3, 4));
+  EXPECT_THAT(side.order, ElementsAre(0, 1, 3, 4, 2));
+  EXPECT_FLOAT_EQ(side.worst[0], 0.9F);
+  EXPECT_FLOAT_EQ(side.worst[1], 0.9F);
+  EXPECT_TRUE(std::isnan(side.worst[2]));
+  EXPECT_EQ(side.inside[0], 1U);
+  EXPECT_EQ(side.inside[3], 0U);
+}
+
+TEST(SideIndexTest, CyclesAndUnknownParentsHangUnderTheRoot) {
+  const SideIndex side = Tree({{2, 0.F}, {1, 0.F}, {77, 0.F}, {4, 1.F}});
+  EXPECT_EQ(side.order.size(), side.size());
+  EXPECT_THAT(side.children(0), ElementsAre(1, 2, 3, 4));
+}
+
+TEST(SideIndexTest, DepthIsNoProblem) {
+  SideIndex side;
+  side.Add("DefaultModel");
+  for (uint32_t id = 1; id < 200'000; ++id) {
+    side.Add("n");
+    side.parents[id] = id - 1;
+  }
+  side.index.back() = 1;
+  side.Complete(0.8F);
+  EXPECT_FLOAT_EQ(side.worst[0], 1);
+  EXPECT_EQ(side.inside[0], 1U);
+}
+
+TEST(BandsTest, EveryIndexHasABand) {
+  const std::vector<Band> bands = BandsOf(compare::CompareMode::kRealData);
+  EXPECT_EQ(BandIndex(bands, 0), 0U);
+  EXPECT_EQ(BandIndex(bands, 0.05F), 1U);
+  EXPECT_EQ(BandIndex(bands, 0.2F), 4U);
+  EXPECT_EQ(BandIndex(bands, 1), 4U);
+  EXPECT_EQ(bands[1].label, "0.05 – 0.1");
+}
+
+}  // namespace
+}  // namespace msprobe::visfile
