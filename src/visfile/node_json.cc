@@ -1,0 +1,233 @@
+#include "visfile/node_json.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "visfile/json_text.h"
+#include "visfile/value_json.h"
+
+namespace msprobe::visfile {
+
+namespace {
+
+using graph::kNoNode;
+using graph::NodeId;
+
+/// The plugin's filter looks for [low, high): exactly 1 would be found by none.
+constexpr double kWorstInVis = 0.999999;
+
+constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
+
+double StatusIndex(compare::NodeStatus status) {
+  switch (status) {
+    case compare::NodeStatus::kUnmatched: return kNothing;
+    case compare::NodeStatus::kPass: return 0;
+    case compare::NodeStatus::kWarning: return 0.5;
+    default: return 1;  // unreadable too: never "pass"
+  }
+}
+
+std::string_view CommunicationText(std::string_view name) {
+  if (name.find("send_recv") != std::string_view::npos) return "send_receive";
+  if (name.find("send") != std::string_view::npos) return "send";
+  return name.find("recv") != std::string_view::npos ? "receive" : "send_receive";
+}
+
+bool NodeLess(const graph::DistributedPeer* peer, NodeId node) { return peer->node < node; }
+
+}  // namespace
+
+SideText::SideText(const VisContent& content, Side side, Dialect dialect)
+    : side_(side),
+      dialect_(dialect),
+      complete_stack_(content.complete_stack),
+      comparison_(content.comparison) {
+  switch (side) {
+    case Side::kTarget:
+      graph_ = comparison_->target.get();
+      other_ = comparison_->golden.get();
+      break;
+    case Side::kGolden:
+      graph_ = comparison_->golden.get();
+      other_ = comparison_->target.get();
+      break;
+    case Side::kSingle:
+      graph_ = content.single;
+      comparison_ = nullptr;
+      break;
+  }
+  if (side == Side::kTarget && content.divergences != nullptr) {
+    divergences_.resize(graph_->nodes.size());
+    for (const compare::Divergence& divergence : content.divergences->divergences) {
+      if (divergence.node < divergences_.size()) divergences_[divergence.node] = &divergence;
+    }
+  }
+  for (const graph::DistributedPeer& peer : graph_->distributed_peers) peers_.push_back(&peer);
+  std::ranges::stable_sort(peers_, {}, [](const graph::DistributedPeer* peer) {
+    return std::pair(peer->node, peer->peer_rank);
+  });
+}
+
+void SideText::Load(NodeId node, NodeScratch* scratch) const {
+  const dump::EntryId entry = graph_->nodes[node].entry;
+  // A damaged record was reported when the graph was built; the node stays, without values.
+  scratch->has_record = entry != dump::kNoEntry && graph_->dump->Read(entry, &scratch->record).ok();
+}
+
+void SideText::AppendInputs(NodeId node, NodeScratch* scratch, std::string* out) const {
+  AppendSection(node, false, scratch, out);
+}
+
+void SideText::AppendOutputs(NodeId node, NodeScratch* scratch, std::string* out) const {
+  AppendSection(node, true, scratch, out);
+}
+
+void SideText::AppendSection(NodeId node, bool outputs, NodeScratch* scratch,
+                             std::string* out) const {
+  out->push_back('{');
+  if (scratch->has_record) {
+    const dump::Record& record = scratch->record;
+    const compare::NodeResult* result =
+        side_ == Side::kTarget ? &comparison_->nodes[node] : nullptr;
+    const bool all_inputs = record.direction == dump::Direction::kParametersGrad;
+    for (size_t i = 0; i < record.values.size(); ++i) {
+      const dump::Value& value = record.values[i];
+      if ((value.section == dump::Section::kOutput && !all_inputs) != outputs) continue;
+      if (out->back() != '{') out->push_back(',');
+      out->push_back('"');
+      AppendEscaped(graph_->nodes[node].name, out);
+      out->push_back('.');
+      AppendEscaped(value.key, out);
+      out->append("\":");
+      const compare::ValueResult* value_result =
+          result != nullptr && i < result->values_size
+              ? &comparison_->values[result->values_begin + i]
+              : nullptr;
+      AppendValue(value, comparison_, value_result, dialect_, &scratch->text, out);
+    }
+  }
+  out->push_back('}');
+}
+
+void SideText::AppendChildren(NodeId node, std::string* out) const {
+  out->push_back('[');
+  for (const NodeId child : graph_->children(node)) {
+    if (out->back() != '[') out->push_back(',');
+    AppendQuoted(graph_->nodes[child].name, out);
+  }
+  out->push_back(']');
+}
+
+NodeId SideText::Partner(NodeId node) const {
+  switch (side_) {
+    case Side::kTarget: return comparison_->match.golden_of_target[node];
+    case Side::kGolden: return comparison_->match.target_of_golden[node];
+    default: return kNoNode;
+  }
+}
+
+void SideText::AppendMatchedLink(NodeId node, NodeScratch* scratch, std::string* out) const {
+  std::vector<NodeId>& chain = scratch->chain;
+  chain.clear();
+  for (NodeId id = Partner(node); id != kNoNode; id = other_->nodes[id].parent) {
+    chain.push_back(id);
+  }
+  out->push_back('[');
+  for (size_t i = chain.size(); i-- > 0;) {
+    AppendQuoted(other_->nodes[chain[i]].name, out);
+    if (i > 0) out->push_back(',');
+  }
+  out->push_back(']');
+}
+
+void SideText::AppendStack(NodeId node, std::string* out) const {
+  out->push_back('[');
+  for (const std::string& line : graph::StackLines(*graph_, node, complete_stack_)) {
+    if (out->back() != '[') out->push_back(',');
+    AppendQuoted(line, out);
+  }
+  out->push_back(']');
+}
+
+bool SideText::IsDistributed(NodeId node) const {
+  const auto first = std::lower_bound(peers_.begin(), peers_.end(), node, NodeLess);
+  return first != peers_.end() && (*first)->node == node;
+}
+
+void SideText::AppendDistributed(NodeId node, std::string* out) const {
+  out->push_back('{');
+  auto peer = std::lower_bound(peers_.begin(), peers_.end(), node, NodeLess);
+  if (peer != peers_.end() && (*peer)->node == node) {
+    out->append(R"("communications_type":)");
+    AppendQuoted(CommunicationText(graph_->nodes[node].name), out);
+    out->append(R"(,"nodes_info":{)");
+    int32_t last_rank = -1;
+    for (; peer != peers_.end() && (*peer)->node == node; ++peer) {
+      if ((*peer)->peer_rank == last_rank) continue;  // the format has room for one a rank
+      if (out->back() != '{') out->push_back(',');
+      last_rank = (*peer)->peer_rank;
+      out->push_back('"');
+      out->append(std::to_string(last_rank));
+      // The peer's index is in another file: "Nan" is the plugin's word for an unknown one.
+      out->append(R"(":["Nan",)");
+      AppendQuoted((*peer)->peer_name, out);
+      out->push_back(']');
+    }
+    out->push_back('}');
+  }
+  out->push_back('}');
+}
+
+double SideText::PluginIndex(NodeId node) const {
+  if (side_ != Side::kTarget || Partner(node) == kNoNode) return kNothing;
+  const compare::NodeResult& result = comparison_->nodes[node];
+  if (dialect_ == Dialect::kDb) return StatusIndex(result.status);
+  if (std::isnan(result.index)) return kNothing;
+  const bool inverted = comparison_->mode == compare::CompareMode::kMd5;
+  return std::clamp(inverted ? 1 - result.index : result.index, 0.0, kWorstInVis);
+}
+
+std::string_view SideText::ReasonText(NodeId node) const {
+  if (side_ == Side::kTarget) {
+    const uint32_t reason = comparison_->nodes[node].reason;
+    if (reason < comparison_->reasons.size() && !comparison_->reasons[reason].empty()) {
+      return comparison_->reasons[reason];
+    }
+    if (!divergences_.empty() && divergences_[node] != nullptr) return divergences_[node]->reason;
+    return graph::MatchReasonText(comparison_->match.target_reason[node]);
+  }
+  return graph::MatchReasonText(comparison_->match.golden_reason[node]);
+}
+
+NodeVerdict SideText::Verdict(NodeId node) const {
+  NodeVerdict verdict{kNothing, kNothing, {}, {}, {}};
+  if (side_ == Side::kSingle) return verdict;
+  if (side_ == Side::kGolden) {
+    if (Partner(node) != kNoNode) return verdict;
+    verdict.status = compare::NodeStatusName(compare::NodeStatus::kUnmatched);
+    verdict.reason = ReasonText(node);
+    return verdict;
+  }
+  const compare::NodeResult& result = comparison_->nodes[node];
+  verdict.index = result.index;
+  verdict.worst_below = result.worst_below;
+  verdict.status = compare::NodeStatusName(result.status);
+  verdict.reason = ReasonText(node);
+  if (!divergences_.empty() && divergences_[node] != nullptr &&
+      divergences_[node]->role != compare::Role::kNone) {
+    verdict.role = compare::RoleName(divergences_[node]->role);
+  }
+  return verdict;
+}
+
+std::string_view OverflowText(graph::OverflowLevel level) {
+  switch (level) {
+    case graph::OverflowLevel::kMedium: return "medium";
+    case graph::OverflowLevel::kHigh: return "high";
+    case graph::OverflowLevel::kCritical: return "critical";
+    default: return {};
+  }
+}
+
+}  // namespace msprobe::visfile

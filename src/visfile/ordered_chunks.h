@@ -1,0 +1,61 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "visfile/visfile.h"
+
+namespace msprobe::visfile {
+
+/// Renders [0, count) in chunks on several threads, and hands the chunks on in their order, one at
+/// a time, from whichever thread has rendered them. At most one chunk a thread exists at once.
+/// Stops at the first error of `consume`, or when cancelled.
+template <class Chunk>
+Status OrderedChunks(size_t count, size_t grain, const WriteOptions& options,
+                     const std::function<void(size_t begin, size_t end, Chunk*)>& render,
+                     const std::function<Status(const Chunk&)>& consume) {
+  std::mutex mutex;
+  std::condition_variable turn_changed;
+  size_t turn = 0;  // where the chunk begins that is consumed next
+  Status status;
+  std::vector<std::unique_ptr<Chunk>> spare;
+
+  base::ParallelFor(count, grain, options.threads, [&](size_t begin, size_t end) {
+    std::unique_ptr<Chunk> chunk;
+    bool stopped = false;
+    {
+      const std::lock_guard lock(mutex);
+      if (status.ok() && options.cancel != nullptr && options.cancel->cancelled()) {
+        status = CancelledError();
+      }
+      stopped = !status.ok();
+      if (!spare.empty()) {
+        chunk = std::move(spare.back());
+        spare.pop_back();
+      }
+    }
+    if (!stopped) {
+      if (!chunk) chunk = std::make_unique<Chunk>();
+      render(begin, end, chunk.get());
+    }
+    std::unique_lock lock(mutex);
+    turn_changed.wait(lock, [&] { return turn == begin; });
+    if (status.ok()) {
+      lock.unlock();  // the turn is the lock: nobody else consumes now
+      Status consumed = consume(*chunk);
+      lock.lock();
+      if (!consumed.ok()) status = std::move(consumed);
+    }
+    if (chunk) spare.push_back(std::move(chunk));
+    turn = end;
+    turn_changed.notify_all();
+  });
+  return status;
+}
+
+}  // namespace msprobe::visfile

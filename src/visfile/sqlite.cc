@@ -1,0 +1,132 @@
+#include "visfile/sqlite.h"
+
+#include <sqlite3.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace msprobe::visfile {
+
+namespace {
+
+Status ErrorOf(sqlite3* database, std::string_view doing, const std::string& path) {
+  const int code = database != nullptr ? sqlite3_errcode(database) : SQLITE_NOMEM;
+  const std::string fact =
+      std::string(doing) + ": " + (database != nullptr ? sqlite3_errmsg(database) : "no memory");
+  switch (code & 0xff) {
+    case SQLITE_FULL: return IoError("cannot write the file", ENOSPC, path);
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_ERROR: return CorruptError(fact, "check that this is the right file", path);
+    default: {
+      const int error_number = database != nullptr ? sqlite3_system_errno(database) : 0;
+      return IoError(fact, error_number != 0 ? error_number : EIO, path);
+    }
+  }
+}
+
+}  // namespace
+
+Statement::Statement(Statement&& other) noexcept
+    : statement_(std::exchange(other.statement_, nullptr)), path_(other.path_) {}
+
+Statement& Statement::operator=(Statement&& other) noexcept {
+  std::swap(statement_, other.statement_);
+  std::swap(path_, other.path_);
+  return *this;
+}
+
+Statement::~Statement() { sqlite3_finalize(statement_); }
+
+void Statement::BindText(int index, std::string_view text) {
+  // A null pointer would bind NULL instead of an empty text.
+  sqlite3_bind_text64(statement_, index + 1, text.data() != nullptr ? text.data() : "", text.size(),
+                      SQLITE_STATIC, SQLITE_UTF8);
+}
+
+void Statement::BindInt(int index, int64_t value) {
+  sqlite3_bind_int64(statement_, index + 1, value);
+}
+
+void Statement::BindDouble(int index, double value) {
+  sqlite3_bind_double(statement_, index + 1, value);
+}
+
+void Statement::BindNull(int index) { sqlite3_bind_null(statement_, index + 1); }
+
+Result<bool> Statement::Step() {
+  const int code = sqlite3_step(statement_);
+  if (code == SQLITE_ROW) return true;
+  sqlite3* database = sqlite3_db_handle(statement_);
+  if (code == SQLITE_DONE) {
+    sqlite3_reset(statement_);
+    return false;
+  }
+  Status status = ErrorOf(database, "SQLite cannot go on", *path_);
+  sqlite3_reset(statement_);
+  return status;
+}
+
+bool Statement::IsNull(int column) const {
+  return sqlite3_column_type(statement_, column) == SQLITE_NULL;
+}
+
+int64_t Statement::Int(int column) const { return sqlite3_column_int64(statement_, column); }
+
+double Statement::Double(int column) const { return sqlite3_column_double(statement_, column); }
+
+std::string_view Statement::Text(int column) const {
+  const unsigned char* text = sqlite3_column_text(statement_, column);
+  if (text == nullptr) return {};
+  return {reinterpret_cast<const char*>(text),
+          static_cast<size_t>(sqlite3_column_bytes(statement_, column))};
+}
+
+void Statement::Reset() { sqlite3_reset(statement_); }
+
+Database::Database(Database&& other) noexcept
+    : database_(std::exchange(other.database_, nullptr)), path_(std::move(other.path_)) {}
+
+Database& Database::operator=(Database&& other) noexcept {
+  std::swap(database_, other.database_);
+  std::swap(path_, other.path_);
+  return *this;
+}
+
+Database::~Database() { sqlite3_close(database_); }
+
+Result<Database> Database::Open(const std::filesystem::path& path, Mode mode) {
+  Database database;
+  database.path_ = std::make_unique<std::string>(path.string());
+  const int flags = (mode == Mode::kRead ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) |
+                    SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW;
+  if (sqlite3_open_v2(path.c_str(), &database.database_, flags, nullptr) != SQLITE_OK) {
+    return database.Error("SQLite cannot open the file");
+  }
+  return database;
+}
+
+Status Database::Execute(const char* sql) {
+  if (sqlite3_exec(database_, sql, nullptr, nullptr, nullptr) == SQLITE_OK) return Status::Ok();
+  return Error("SQLite cannot go on");
+}
+
+Result<Statement> Database::Prepare(std::string_view sql) {
+  Statement statement;
+  statement.path_ = path_.get();
+  if (sqlite3_prepare_v2(database_, sql.data(), static_cast<int>(sql.size()), &statement.statement_,
+                         nullptr) != SQLITE_OK) {
+    return Error("SQLite does not take the query");
+  }
+  return statement;
+}
+
+Status Database::Close() {
+  if (sqlite3_close(database_) != SQLITE_OK) return Error("SQLite cannot close the file");
+  database_ = nullptr;
+  return Status::Ok();
+}
+
+Status Database::Error(std::string_view doing) const { return ErrorOf(database_, doing, *path_); }
+
+}  // namespace msprobe::visfile

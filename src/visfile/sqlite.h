@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "msprobe/status.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace msprobe::visfile {
+
+/// A prepared statement. Bound text is not copied: it must stay valid until the next Step().
+class Statement {
+ public:
+  Statement() = default;
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+  Statement(Statement&& other) noexcept;
+  Statement& operator=(Statement&& other) noexcept;
+  ~Statement();
+
+  /// Parameters and columns count from 0. A parameter that is not bound again keeps its value.
+  void BindText(int index, std::string_view text);
+  void BindInt(int index, int64_t value);
+  void BindDouble(int index, double value);
+  void BindNull(int index);
+
+  /// One row to read: true; no (more) rows: false. After false the statement can run again.
+  Result<bool> Step();
+
+  bool IsNull(int column) const;
+  int64_t Int(int column) const;
+  double Double(int column) const;
+  std::string_view Text(int column) const;  ///< valid until the next Step()
+  void Reset();
+
+ private:
+  friend class Database;
+  sqlite3_stmt* statement_ = nullptr;
+  const std::string* path_ = nullptr;
+};
+
+/// A SQLite file. Not thread-safe: one thread at a time. Statements must be gone before it is.
+class Database {
+ public:
+  enum class Mode { kRead, kWrite };
+
+  Database() = default;
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+  Database(Database&& other) noexcept;
+  Database& operator=(Database&& other) noexcept;
+  ~Database();
+
+  /// kWrite expects the file to exist (an empty one is fine).
+  static Result<Database> Open(const std::filesystem::path& path, Mode mode);
+
+  Status Execute(const char* sql);
+  Result<Statement> Prepare(std::string_view sql);
+  /// Reports what only shows when the file is closed.
+  Status Close();
+
+ private:
+  Status Error(std::string_view doing) const;
+
+  sqlite3* database_ = nullptr;
+  std::unique_ptr<std::string> path_;  ///< keeps its address when the Database moves
+};
+
+}  // namespace msprobe::visfile
