@@ -103,6 +103,7 @@ class Sums {
   PairMetrics Finish() {
     const bool one_zero = (target_squares_ == 0) != (golden_squares_ == 0);
     metrics_.cosine_defined = metrics_.special_mismatch == 0 && !one_zero;
+    metrics_.cosine = 0;
     if (metrics_.cosine_defined) {
       const Real norms = std::sqrt(target_squares_) * std::sqrt(golden_squares_);
       metrics_.cosine = norms == 0 ? 1 : static_cast<double>(dot_ / norms);
