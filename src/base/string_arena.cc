@@ -13,7 +13,8 @@ std::string_view StringArena::Copy(std::string_view text) {
   }
   if (text.size() > left_) {
     blocks_.push_back(std::make_unique_for_overwrite<char[]>(kBlock));
-    position_ = blocks_.back().get();
+    block_ = blocks_.back().get();
+    position_ = block_;
     left_ = kBlock;
   }
   std::memcpy(position_, text.data(), text.size());
@@ -21,6 +22,12 @@ std::string_view StringArena::Copy(std::string_view text) {
   position_ += text.size();
   left_ -= text.size();
   return copy;
+}
+
+void StringArena::Clear() {
+  std::erase_if(blocks_, [this](const auto& block) { return block.get() != block_; });
+  position_ = block_;
+  left_ = block_ == nullptr ? 0 : kBlock;
 }
 
 }  // namespace msprobe::base

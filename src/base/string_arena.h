@@ -11,10 +11,13 @@ namespace msprobe::base {
 class StringArena {
  public:
   std::string_view Copy(std::string_view text);
+  /// Forgets all strings and keeps one block, so that an arena that is reused need not allocate.
+  void Clear();
 
  private:
   static constexpr size_t kBlock = 64 << 10;
   std::vector<std::unique_ptr<char[]>> blocks_;
+  char* block_ = nullptr;  ///< the one of kBlock bytes that is being filled
   char* position_ = nullptr;
   size_t left_ = 0;
 };

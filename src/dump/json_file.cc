@@ -1,0 +1,70 @@
+#include "dump/json_file.h"
+
+#include <utility>
+
+namespace msprobe::dump {
+
+namespace {
+
+constexpr std::string_view kCollectAdvice = "give a directory that the collection has written";
+
+std::string_view JsonTypeName(char first) {
+  if (first == '[') return "a list";
+  if (first == '"') return "a string";
+  if (first == '-' || (first >= '0' && first <= '9')) return "a number";
+  if (first == 'n' || first == 't' || first == 'f') return "a constant";
+  return "";
+}
+
+}  // namespace
+
+Result<JsonFile> JsonFile::Open(const std::filesystem::path& directory, std::string_view name) {
+  JsonFile file;
+  file.name_ = name;
+  file.path_ = directory / name;
+  auto mapping = base::MappedFile::Open(file.path_);
+  if (!mapping.ok()) {
+    if (mapping.status().code() == StatusCode::kNotFound) {
+      return NotFoundError(file.name_ + " is missing", std::string(kCollectAdvice),
+                           directory.string());
+    }
+    return std::move(mapping).status();
+  }
+  file.mapping_ = std::move(mapping).value();
+  const std::string_view text = file.text();
+  file.begin_ = formats::SkipJsonSpace(text, 0);
+  if (file.begin_ == text.size()) {
+    return CorruptError(file.name_ + " is empty", "collect again, or give another directory",
+                        file.path());
+  }
+  const char first = text[file.begin_];
+  if (first == '{') return file;
+  const std::string_view type = JsonTypeName(first);
+  if (type.empty()) return file.GarbageError(file.begin_);
+  return InvalidArgumentError(
+      "this is not a " + file.name_ + ": expected an object, found " + std::string(type),
+      std::string(kCollectAdvice), file.path());
+}
+
+Status JsonFile::GarbageError(size_t offset) const {
+  return Corrupt("is damaged at byte " + std::to_string(offset));
+}
+
+Status JsonFile::Corrupt(std::string fact) const {
+  return CorruptError(name_ + " " + fact, "collect again, or repair the file by hand", path());
+}
+
+void JsonFile::ReportTorn(size_t whole_end, base::Diagnostics* diagnostics) const {
+  const size_t cut = text().size() - whole_end;
+  diagnostics->Add(base::DiagnosticKind::kTornTail,
+                   CorruptError(name_ + " is cut off: it was read up to the last whole record, " +
+                                    std::to_string(cut) + " bytes were left out",
+                                "`msprobe inspect --repair` makes the file whole", path()));
+}
+
+Status JsonFile::CheckEnd(size_t end) const {
+  const size_t rest = formats::SkipJsonSpace(text(), end);
+  return rest == text().size() ? Status::Ok() : GarbageError(rest);
+}
+
+}  // namespace msprobe::dump

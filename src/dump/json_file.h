@@ -1,0 +1,44 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "base/diagnostics.h"
+#include "base/file.h"
+#include "formats/json/json_scanner.h"
+#include "msprobe/status.h"
+
+namespace msprobe::dump {
+
+/// One of a dump's json files, mapped: text whose first value is an object.
+class JsonFile {
+ public:
+  JsonFile() = default;
+
+  /// Errors: NotFound ("<name> is missing"), Corrupt (empty, no JSON), InvalidArgument (JSON of
+  /// another type, not a regular file), Io.
+  static Result<JsonFile> Open(const std::filesystem::path& directory, std::string_view name);
+
+  std::string_view text() const { return mapping_.text(); }
+  uint64_t size() const { return mapping_.size(); }
+  formats::JsonScanner Scan() const { return {text(), begin_}; }
+
+  /// What a scanner's kGarbage at `offset` means, as an error.
+  Status GarbageError(size_t offset) const;
+  /// Reports that the file ends inside a record and was read up to `whole_end`.
+  void ReportTorn(size_t whole_end, base::Diagnostics* diagnostics) const;
+  /// Error if anything but white space follows the object, which ended at `end`.
+  Status CheckEnd(size_t end) const;
+  /// Adds name and path of the file to the fact of an error.
+  Status Corrupt(std::string fact) const;
+  std::string path() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+  std::string name_;
+  base::MappedFile mapping_;
+  size_t begin_ = 0;
+};
+
+}  // namespace msprobe::dump

@@ -1,0 +1,185 @@
+#include "dump/rank_dump.h"
+
+#include <sys/stat.h>
+
+#include <string>
+#include <utility>
+
+#include "dump/construct_json_reader.h"
+#include "dump/dump_json_reader.h"
+#include "dump/record_reader.h"
+#include "dump/stack_json_reader.h"
+#include "formats/json/json_string.h"
+#include "formats/json/json_tape.h"
+
+namespace msprobe::dump {
+
+namespace {
+
+constexpr std::string_view kTensorDirectory = "dump_tensor_data";
+
+/// What one needs to know about the first tensors to say what all of them carry.
+constexpr size_t kTensorSample = 256;
+
+bool IsRegularFile(const std::filesystem::path& path, bool* exists) {
+  struct stat info{};
+  // lstat: the directories may be links, a tensor file that is one could point anywhere.
+  *exists = ::lstat(path.c_str(), &info) == 0;
+  return *exists && S_ISREG(info.st_mode);
+}
+
+Status CheckDirectory(const std::filesystem::path& directory) {
+  struct stat info{};
+  if (::stat(directory.c_str(), &info) != 0) {
+    return NotFoundError("directory does not exist", "check the path", directory.string());
+  }
+  if (!S_ISDIR(info.st_mode)) {
+    return InvalidArgumentError("a dump is a directory, this is a file",
+                                "give the directory that holds dump.json", directory.string());
+  }
+  return Status::Ok();
+}
+
+class MappedRankDump : public RankDump {
+ public:
+  MappedRankDump(std::filesystem::path directory, DumpJsonReader dump)
+      : directory_(std::move(directory)), dump_(std::move(dump)) {}
+
+  Status OpenConstruct(bool needed, base::Diagnostics* diagnostics);
+  Status OpenStack(bool needed, base::Diagnostics* diagnostics);
+  void SampleTensors();
+
+  const std::filesystem::path& directory() const override { return directory_; }
+  Task task() const override { return dump_.task(); }
+  std::string_view task_text() const override { return dump_.task_text(); }
+  std::string_view level() const override { return dump_.level(); }
+  std::string_view framework() const override { return dump_.framework(); }
+  std::string_view dump_data_dir() const override { return dump_.dump_data_dir(); }
+  bool has_checksums() const override { return has_checksums_; }
+  bool has_statistics() const override { return has_statistics_; }
+  uint64_t bytes() const override { return dump_.size() + stack_.size() + construct_.size(); }
+
+  size_t entry_count() const override { return dump_.entry_count(); }
+  std::string_view entry_name(EntryId entry) const override { return dump_.name(entry); }
+  EntryId Find(std::string_view name) const override { return dump_.Find(name); }
+  Status Read(EntryId entry, Record* record) const override;
+
+  std::span<const ConstructEdge> construct() const override { return construct_.edges(); }
+  bool has_micro_steps() const override { return construct_.has_micro_steps(); }
+
+  StackId FindStack(std::string_view name) const override { return stack_.Find(name); }
+  std::vector<std::string> StackFrames(StackId stack) const override {
+    return stack_.Frames(stack);
+  }
+  Result<std::filesystem::path> TensorPath(std::string_view data_name) const override;
+
+ private:
+  Status ReadError(EntryId entry, const Status& cause, size_t offset) const;
+
+  std::filesystem::path directory_;
+  DumpJsonReader dump_;
+  StackJsonReader stack_;
+  ConstructJsonReader construct_;
+  bool has_checksums_ = false;
+  bool has_statistics_ = false;
+};
+
+Status MappedRankDump::OpenConstruct(bool needed, base::Diagnostics* diagnostics) {
+  auto construct = ConstructJsonReader::Open(directory_, diagnostics);
+  if (!construct.ok()) {
+    const bool missing = construct.status().code() == StatusCode::kNotFound;
+    return missing && !needed ? Status::Ok() : std::move(construct).status();
+  }
+  construct_ = std::move(construct).value();
+  if (needed && construct_.edges().empty()) {
+    return InvalidArgumentError("construct.json is empty", "collect with level L0 or mix",
+                                construct_.path());
+  }
+  return Status::Ok();
+}
+
+Status MappedRankDump::OpenStack(bool needed, base::Diagnostics* diagnostics) {
+  auto stack = StackJsonReader::Open(directory_, diagnostics);
+  if (!stack.ok()) {
+    const bool missing = stack.status().code() == StatusCode::kNotFound;
+    return missing && !needed ? Status::Ok() : std::move(stack).status();
+  }
+  stack_ = std::move(stack).value();
+  return Status::Ok();
+}
+
+/// All tensors of a dump carry the same kind of summary, but some (empty, meta) hold nulls: a
+/// sample says enough once one of them has numbers or a checksum.
+void MappedRankDump::SampleTensors() {
+  if (dump_.task() == Task::kStructure) return;
+  size_t tensors = 0;
+  Record record;
+  for (EntryId entry = 0; entry < dump_.entry_count(); ++entry) {
+    if (has_checksums_ && has_statistics_) return;
+    if (tensors >= kTensorSample && (has_checksums_ || has_statistics_)) return;
+    if (!Read(entry, &record).ok()) continue;  // reported by whoever reads the record
+    for (const Value& value : record.values) {
+      if (value.kind != ValueKind::kTensor) continue;
+      ++tensors;
+      has_checksums_ |= !value.md5.empty();
+      has_statistics_ |= value.max.has_number() || value.norm.has_number();
+    }
+  }
+}
+
+Status MappedRankDump::Read(EntryId entry, Record* record) const {
+  thread_local formats::JsonTape tape;
+  if (entry >= dump_.entry_count()) return InternalError("no such entry in dump.json");
+  const std::string_view name = dump_.name(entry);
+  if (!formats::IsUtf8(name)) {
+    return ReadError(entry, CorruptError("its name has bytes that are not UTF-8"), 0);
+  }
+  Status status = tape.Parse(dump_.value(entry));
+  if (!status.ok()) return ReadError(entry, status, tape.error_offset());
+  status = ReadRecord(name, tape, record);
+  return status.ok() ? Status::Ok() : ReadError(entry, status, 0);
+}
+
+Status MappedRankDump::ReadError(EntryId entry, const Status& cause, size_t offset) const {
+  return Status(cause.code(),
+                "the record of " + std::string(dump_.name(entry)) + " is damaged: " + cause.fact() +
+                    " at byte " + std::to_string(dump_.value_offset(entry) + offset),
+                cause.advice(), dump_.path());
+}
+
+Result<std::filesystem::path> MappedRankDump::TensorPath(std::string_view data_name) const {
+  const bool refused = data_name.empty() || data_name == "." || data_name == ".." ||
+                       data_name.find('/') != std::string_view::npos ||
+                       data_name.find('\0') != std::string_view::npos;
+  if (refused) {
+    return InvalidArgumentError(std::string(data_name) + " cannot be the name of a tensor file",
+                                "collect again", dump_.path());
+  }
+  const std::filesystem::path beside = directory_ / kTensorDirectory / data_name;
+  bool exists = false;
+  if (IsRegularFile(beside, &exists)) return beside;
+  if (exists) return InvalidArgumentError("not a regular file", {}, beside.string());
+  if (!dump_.dump_data_dir().empty()) {
+    std::filesystem::path recorded = std::filesystem::path(dump_.dump_data_dir()) / data_name;
+    if (IsRegularFile(recorded, &exists)) return recorded;
+    if (exists) return InvalidArgumentError("not a regular file", {}, recorded.string());
+  }
+  return NotFoundError("the tensor file is missing", "copy dump_tensor_data along with dump.json",
+                       beside.string());
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RankDump>> RankDump::Open(const std::filesystem::path& directory,
+                                                 const OpenOptions& options,
+                                                 base::Diagnostics* diagnostics) {
+  MSPROBE_RETURN_IF_ERROR(CheckDirectory(directory));
+  MSPROBE_ASSIGN_OR_RETURN(DumpJsonReader reader, DumpJsonReader::Open(directory, diagnostics));
+  auto dump = std::make_unique<MappedRankDump>(directory, std::move(reader));
+  MSPROBE_RETURN_IF_ERROR(dump->OpenConstruct(options.need_construct, diagnostics));
+  MSPROBE_RETURN_IF_ERROR(dump->OpenStack(options.need_stack, diagnostics));
+  dump->SampleTensors();
+  return std::unique_ptr<RankDump>(std::move(dump));
+}
+
+}  // namespace msprobe::dump

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string_view>
+
+#include "dump/record.h"
+#include "formats/json/json_tape.h"
+#include "msprobe/status.h"
+
+namespace msprobe::dump {
+
+Direction DirectionOf(std::string_view entry_name);
+
+/// Fills `record` from one parsed entry of dump.json's "data". Views of the record point into the
+/// text that the tape was parsed from. Errors: Corrupt.
+Status ReadRecord(std::string_view entry_name, const formats::JsonTape& tape, Record* record);
+
+}  // namespace msprobe::dump
