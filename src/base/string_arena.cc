@@ -1,6 +1,7 @@
 #include "base/string_arena.h"
 
 #include <cstring>
+#include <utility>
 
 namespace msprobe::base {
 
@@ -28,6 +29,13 @@ void StringArena::Clear() {
   std::erase_if(blocks_, [this](const auto& block) { return block.get() != block_; });
   position_ = block_;
   left_ = block_ == nullptr ? 0 : kBlock;
+}
+
+void StringArena::Adopt(StringArena&& other) {
+  for (std::unique_ptr<char[]>& block : other.blocks_) blocks_.push_back(std::move(block));
+  other.blocks_.clear();
+  other.position_ = nullptr;
+  other.left_ = 0;
 }
 
 }  // namespace msprobe::base
