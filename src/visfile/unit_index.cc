@@ -83,6 +83,20 @@ void SideIndex::Complete(float worst_band) {
   }
 }
 
+void ShowPartnersMetrics(const SideIndex& target, SideIndex* golden) {
+  for (uint32_t id = 0; id < golden->size(); ++id) {
+    const uint32_t partner = golden->partners[id];
+    if (partner >= target.size()) {
+      golden->index[id] = std::numeric_limits<float>::quiet_NaN();
+      golden->status[id] = compare::NodeStatus::kUnmatched;
+      continue;
+    }
+    golden->index[id] = target.index[partner];
+    golden->status[id] = target.status[partner];
+    golden->roles[id] = target.roles[partner];
+  }
+}
+
 std::vector<Band> BandsOf(compare::CompareMode mode) {
   const auto bands = [](std::initializer_list<float> bounds) {
     static constexpr std::string_view kColors[] = {"#FFFCF3", "#FFEDBE", "#FFDC7F", "#FFC62E",

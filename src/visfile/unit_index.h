@@ -63,6 +63,9 @@ struct UnitIndex {
   bool is_comparison() const { return golden.size() > 0; }
 };
 
+/// The golden side has no metrics of its own: its nodes show those of their partners.
+void ShowPartnersMetrics(const SideIndex& target, SideIndex* golden);
+
 struct Band {
   std::string color;
   float lo = 0;

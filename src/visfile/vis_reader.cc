@@ -232,21 +232,6 @@ dump::NameIndex IndexNames(const SideIndex& side) {
   return ids;
 }
 
-/// The golden side carries no metrics of its own: it shows those of its partner.
-void ShowPartnersMetrics(const SideIndex& target, SideIndex* golden) {
-  for (uint32_t id = 0; id < golden->size(); ++id) {
-    const uint32_t partner = golden->partners[id];
-    if (partner >= target.size()) {
-      golden->index[id] = std::numeric_limits<float>::quiet_NaN();
-      golden->status[id] = compare::NodeStatus::kUnmatched;
-      continue;
-    }
-    golden->index[id] = target.index[partner];
-    golden->status[id] = target.status[partner];
-    golden->roles[id] = target.roles[partner];
-  }
-}
-
 }  // namespace
 
 Result<std::shared_ptr<const UnitSource>> VisFile::LoadUnit(size_t unit,

@@ -1,0 +1,311 @@
+#include <algorithm>
+#include <limits>
+#include <mutex>
+#include <set>
+
+#include "base/file.h"
+#include "dump/name_index.h"
+#include "formats/json/json_string.h"
+#include "visfile/json_text.h"
+#include "visfile/sqlite.h"
+#include "visfile/vis_node_scan.h"
+#include "visfile/vis_source.h"
+
+namespace msprobe::visfile {
+
+namespace {
+
+constexpr std::string_view kSelectNodes =
+    "SELECT n.rowid, n.node_name, n.node_type, n.up_node, n.precision_index, n.overflow_level,"
+    " n.micro_step_id, n.matched_node_link, m.idx, m.status, m.role"
+    " FROM tb_nodes n LEFT JOIN msprobe_nodes m ON m.rowid = n.rowid AND m.id = n.id"
+    " WHERE n.step = ? AND n.rank = ? AND n.data_source = ? ORDER BY n.node_order";
+// Files of other tools have no table of ours.
+constexpr std::string_view kSelectForeignNodes =
+    "SELECT rowid, node_name, node_type, up_node, precision_index, overflow_level, micro_step_id,"
+    " matched_node_link, NULL, NULL, NULL"
+    " FROM tb_nodes WHERE step = ? AND rank = ? AND data_source = ? ORDER BY node_order";
+enum NodeColumn : int {
+  kRowId,
+  kName,
+  kType,
+  kUpNode,
+  kIndex,
+  kOverflow,
+  kMicroStep,
+  kLink,
+  kOwnIndex,
+  kStatus,
+  kRole,
+};
+
+constexpr std::string_view kSelectNode =
+    "SELECT n.input_data, n.output_data, n.matched_distributed, s.stack_info"
+    " FROM tb_nodes n LEFT JOIN tb_stack s ON s.id = n.stack_id WHERE n.rowid = ?";
+constexpr std::string_view kSelectReason = "SELECT reason, role FROM msprobe_nodes WHERE rowid = ?";
+
+struct DbInfo {
+  std::filesystem::path path;
+  bool comparison = false;
+  bool overflow_checked = false;
+  bool has_own_table = false;
+  int32_t micro_steps = 1;
+  compare::CompareMode mode = compare::CompareMode::kStatistics;
+};
+
+/// The last string of a JSON list, still escaped; empty for an empty list.
+std::string_view LastOfList(std::string_view list) {
+  const size_t end = list.rfind('"');
+  if (end == std::string_view::npos || end == 0) return {};
+  size_t begin = end;
+  do {
+    begin = list.rfind('"', begin - 1);
+    if (begin == std::string_view::npos) return {};
+  } while (begin > 0 && list[begin - 1] == '\\');
+  return list.substr(begin + 1, end - begin - 1);
+}
+
+class DbUnit : public UnitSource {
+ public:
+  DbUnit(Database database, const DbInfo& info) : database_(std::move(database)), info_(info) {}
+
+  const UnitIndex& index() const override { return index_; }
+  uint64_t bytes() const override {
+    return (index_.target.size() + index_.golden.size()) * uint64_t{180};
+  }
+  Result<std::string> NodeJson(Side side, uint32_t id) const override;
+
+  Status Load(const UnitEntry& entry, const ReadOptions& options);
+
+ private:
+  Status LoadSide(Side which, const UnitEntry& entry, const ReadOptions& options,
+                  std::vector<std::string_view>* partners);
+  void Store(const Statement& row, uint32_t id, SideIndex* side, std::string_view* partner);
+  Status AppendReason(int64_t row, std::string* json) const;
+
+  mutable std::mutex mutex_;  ///< SQLite connections serve one thread at a time
+  mutable Database database_;
+  DbInfo info_;
+  UnitIndex index_;
+};
+
+void DbUnit::Store(const Statement& row, uint32_t id, SideIndex* side, std::string_view* partner) {
+  side->places[id] = static_cast<uint64_t>(row.Int(kRowId));
+  // The plugin writes the kind as a number, as we do.
+  side->kinds[id] = ParseKind(row.Text(kType));
+  side->overflow[id] = ParseOverflow(row.Text(kOverflow));
+  side->micro_steps[id] = static_cast<int32_t>(row.Int(kMicroStep));
+  const std::string_view link = LastOfList(row.Text(kLink));
+  bool valid = true;
+  const std::string_view unescaped = formats::UnescapedView(link, &index_.arena, &valid);
+  *partner = unescaped.data() == link.data() ? index_.arena.Copy(link) : unescaped;
+  if (!row.IsNull(kOwnIndex)) {
+    side->index[id] = static_cast<float>(row.Double(kOwnIndex));
+  } else if (!info_.has_own_table && !row.IsNull(kIndex)) {
+    side->index[id] = std::clamp(static_cast<float>(row.Double(kIndex)), 0.F, 1.F);
+  }
+  if (const auto status = ParseNodeStatus(row.Text(kStatus))) {
+    side->status[id] = *status;
+  } else if (!row.IsNull(kIndex)) {
+    const double index = row.Double(kIndex);
+    side->status[id] = index >= 0.6   ? compare::NodeStatus::kError
+                       : index >= 0.3 ? compare::NodeStatus::kWarning
+                                      : compare::NodeStatus::kPass;
+  }
+  side->roles[id] = ParseRole(row.Text(kRole));
+}
+
+Status DbUnit::LoadSide(Side which, const UnitEntry& entry, const ReadOptions& options,
+                        std::vector<std::string_view>* partners) {
+  SideIndex& side = index_.side(which);
+  MSPROBE_ASSIGN_OR_RETURN(
+      Statement rows, database_.Prepare(info_.has_own_table ? kSelectNodes : kSelectForeignNodes));
+  rows.BindInt(0, entry.step.value_or(0));
+  rows.BindInt(1, entry.rank.value_or(0));
+  rows.BindText(2, which == Side::kTarget ? "NPU" : "Bench");
+  std::vector<std::string_view> parents;
+  // Rows come children first; the root, which comes last, must be node 0.
+  side.Add("");
+  parents.emplace_back();
+  partners->emplace_back();
+  for (;;) {
+    MSPROBE_ASSIGN_OR_RETURN(const bool more, rows.Step());
+    if (!more) break;
+    if ((side.size() & 0xFFF) == 0) {
+      if (options.cancel != nullptr && options.cancel->cancelled()) return CancelledError();
+      if (options.progress) options.progress(side.size(), 0);
+    }
+    const std::string_view parent = rows.Text(kUpNode);
+    const bool is_root = parent.empty() || parent == "None";
+    const uint32_t id = is_root ? 0 : side.Add({});
+    if (!is_root) {
+      parents.push_back(index_.arena.Copy(parent));
+      partners->emplace_back();
+    }
+    side.names[id] = index_.arena.Copy(rows.Text(kName));
+    Store(rows, id, &side, &(*partners)[id]);
+  }
+  if (side.size() == 1 && side.names[0].empty()) {
+    return CorruptError("the file holds no nodes for this step and rank", "build or compare again",
+                        info_.path.string());
+  }
+  const auto name_of = [&side](uint32_t id) { return side.names[id]; };
+  dump::NameIndex ids(side.size());
+  for (uint32_t id = 0; id < side.size(); ++id) ids.Insert(side.names[id], id, name_of);
+  for (uint32_t id = 1; id < side.size(); ++id) side.parents[id] = ids.Find(parents[id], name_of);
+  return Status::Ok();
+}
+
+void LinkPartners(const std::vector<std::string_view>& names, const SideIndex& to,
+                  SideIndex* from) {
+  const auto name_of = [&to](uint32_t id) { return to.names[id]; };
+  dump::NameIndex ids(to.size());
+  for (uint32_t id = 0; id < to.size(); ++id) ids.Insert(to.names[id], id, name_of);
+  for (uint32_t id = 0; id < from->size(); ++id) {
+    if (!names[id].empty()) from->partners[id] = ids.Find(names[id], name_of);
+  }
+}
+
+Status DbUnit::Load(const UnitEntry& entry, const ReadOptions& options) {
+  index_.step = entry.step;
+  index_.rank = entry.rank;
+  index_.micro_steps = info_.micro_steps;
+  std::vector<std::string_view> target_partners;
+  std::vector<std::string_view> golden_partners;
+  MSPROBE_RETURN_IF_ERROR(LoadSide(Side::kTarget, entry, options, &target_partners));
+  if (info_.comparison) {
+    MSPROBE_RETURN_IF_ERROR(LoadSide(Side::kGolden, entry, options, &golden_partners));
+    LinkPartners(target_partners, index_.golden, &index_.target);
+    LinkPartners(golden_partners, index_.target, &index_.golden);
+    ShowPartnersMetrics(index_.target, &index_.golden);
+  }
+  const float worst_band = BandsOf(info_.mode).back().lo;
+  index_.target.Complete(worst_band);
+  index_.golden.Complete(worst_band);
+  return Status::Ok();
+}
+
+void AppendColumn(std::string_view key, std::string_view value, std::string_view empty,
+                  std::string* json) {
+  AppendQuoted(key, json);
+  json->append(":").append(value.empty() ? empty : value).append(",");
+}
+
+Status DbUnit::AppendReason(int64_t row, std::string* json) const {
+  json->append("\"msprobe\":{");
+  if (info_.has_own_table) {
+    MSPROBE_ASSIGN_OR_RETURN(Statement reason, database_.Prepare(kSelectReason));
+    reason.BindInt(0, row);
+    MSPROBE_ASSIGN_OR_RETURN(const bool found, reason.Step());
+    if (found) {
+      json->append("\"reason\":");
+      AppendQuoted(reason.Text(0), json);
+      json->append(",\"role\":");
+      AppendQuoted(reason.Text(1), json);
+    }
+  }
+  json->append("}}");
+  return Status::Ok();
+}
+
+Result<std::string> DbUnit::NodeJson(Side side, uint32_t id) const {
+  if (id >= index_.side(side).size()) return InvalidArgumentError("there is no such node");
+  const auto row = static_cast<int64_t>(index_.side(side).places[id]);
+  const std::lock_guard lock(mutex_);
+  MSPROBE_ASSIGN_OR_RETURN(Statement node, database_.Prepare(kSelectNode));
+  node.BindInt(0, row);
+  MSPROBE_ASSIGN_OR_RETURN(const bool found, node.Step());
+  if (!found) {
+    return NotFoundError("the node is no longer in the file", "open the file again",
+                         info_.path.string());
+  }
+  std::string json = "{";
+  AppendColumn("input_data", node.Text(0), "{}", &json);
+  AppendColumn("output_data", node.Text(1), "{}", &json);
+  AppendColumn("matched_distributed", node.Text(2), "{}", &json);
+  AppendColumn("stack_info", node.Text(3), "[]", &json);
+  MSPROBE_RETURN_IF_ERROR(AppendReason(row, &json));
+  return json;
+}
+
+class VisDbFile : public VisSource {
+ public:
+  VisDbFile(DbInfo info, std::vector<UnitEntry> units)
+      : info_(std::move(info)), units_(std::move(units)) {}
+
+  bool is_comparison() const override { return info_.comparison; }
+  compare::CompareMode mode() const override { return info_.mode; }
+  bool overflow_checked() const override { return info_.overflow_checked; }
+  const std::vector<UnitEntry>& units() const override { return units_; }
+
+  Result<std::shared_ptr<const UnitSource>> LoadUnit(size_t unit,
+                                                     const ReadOptions& options) const override {
+    MSPROBE_ASSIGN_OR_RETURN(Database database, Database::Open(info_.path, Database::Mode::kRead));
+    auto loaded = std::make_shared<DbUnit>(std::move(database), info_);
+    MSPROBE_RETURN_IF_ERROR(loaded->Load(units_[unit], options));
+    return std::shared_ptr<const UnitSource>(std::move(loaded));
+  }
+
+ private:
+  DbInfo info_;
+  std::vector<UnitEntry> units_;
+};
+
+Status ReadConfig(Database* database, DbInfo* info) {
+  MSPROBE_ASSIGN_OR_RETURN(
+      Statement config,
+      database->Prepare("SELECT graph_type, task, micro_steps, overflow_check FROM tb_config"));
+  MSPROBE_ASSIGN_OR_RETURN(const bool found, config.Step());
+  if (!found) {
+    return CorruptError("the table tb_config is empty", "build or compare again",
+                        info->path.string());
+  }
+  info->comparison = config.Text(0) == "compare";
+  if (config.Text(1) == "all" || config.Text(1) == "tensor") {
+    info->mode = compare::CompareMode::kRealData;
+  }
+  if (config.Text(1) == "md5") info->mode = compare::CompareMode::kMd5;
+  info->micro_steps = static_cast<int32_t>(std::max<int64_t>(1, config.Int(2)));
+  info->overflow_checked = config.Int(3) != 0;
+  MSPROBE_ASSIGN_OR_RETURN(
+      Statement own, database->Prepare("SELECT 1 FROM sqlite_master WHERE name = 'msprobe_nodes'"));
+  MSPROBE_ASSIGN_OR_RETURN(info->has_own_table, own.Step());
+  return Status::Ok();
+}
+
+/// The steps and ranks that have nodes, by looking each step's ranks up in the index instead of
+/// reading all rows.
+Result<std::vector<UnitEntry>> ReadUnits(Database* database) {
+  MSPROBE_ASSIGN_OR_RETURN(
+      Statement next,
+      database->Prepare("SELECT step, rank FROM tb_nodes WHERE (step, rank) > (?, ?)"
+                        " ORDER BY step, rank LIMIT 1"));
+  std::vector<UnitEntry> units;
+  int64_t step = std::numeric_limits<int64_t>::min();
+  int64_t rank = std::numeric_limits<int64_t>::min();
+  for (;;) {
+    next.BindInt(0, step);
+    next.BindInt(1, rank);
+    MSPROBE_ASSIGN_OR_RETURN(const bool found, next.Step());
+    if (!found) return units;
+    step = next.Int(0);
+    rank = next.Int(1);
+    units.push_back({step, rank});
+    next.Reset();
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<VisSource>> OpenVisDb(const std::filesystem::path& path,
+                                             const ReadOptions& options) {
+  if (options.cancel != nullptr && options.cancel->cancelled()) return CancelledError();
+  MSPROBE_ASSIGN_OR_RETURN(Database database, Database::Open(path, Database::Mode::kRead));
+  DbInfo info;
+  info.path = path;
+  MSPROBE_RETURN_IF_ERROR(ReadConfig(&database, &info));
+  MSPROBE_ASSIGN_OR_RETURN(std::vector<UnitEntry> units, ReadUnits(&database));
+  return std::unique_ptr<VisSource>(std::make_unique<VisDbFile>(std::move(info), std::move(units)));
+}
+
+}  // namespace msprobe::visfile
