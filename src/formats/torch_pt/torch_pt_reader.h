@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "formats/tensor_file.h"
+#include "msprobe/status.h"
+
+namespace msprobe::formats {
+
+/// A zip archive, a pickle (torch's format before 1.6) or a tar archive (before 0.1.10).
+bool LooksLikeTorchPt(std::span<const std::byte> bytes);
+
+/// Reads what torch.save writes for one tensor. The values stay in `bytes` unless they are
+/// compressed or big-endian. Nothing in the file is executed.
+Result<StoredTensor> ReadTorchPt(std::span<const std::byte> bytes, const TensorFileLimits& limits);
+
+}  // namespace msprobe::formats
