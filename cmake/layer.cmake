@@ -4,6 +4,10 @@ add_library(msprobe_options INTERFACE)
 target_include_directories(msprobe_options INTERFACE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
 target_compile_options(msprobe_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wimplicit-fallthrough -Werror)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # False alarms of GCC 12 on std::string concatenation (GCC bug 105651).
+  target_compile_options(msprobe_options INTERFACE -Wno-restrict)
+endif()
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
   # Highway picks the best instruction set at run time; its baseline would be scalar without this.
   target_compile_options(msprobe_options INTERFACE -march=x86-64-v2)
