@@ -1,0 +1,173 @@
+#include "formats/json/json_writer.h"
+
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cmath>
+
+#include "base/numbers.h"
+#include "formats/json/byte_masks.h"
+#include "formats/json/json_string.h"
+
+namespace msprobe::formats {
+
+namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+
+/// Offset of the first byte at or after `position` that cannot stand in a JSON string.
+size_t FindSpecial(std::string_view text, size_t position) {
+  while (position + 16 <= text.size()) {
+    const uint32_t specials = JsonStringSpecials(text.data() + position);
+    if (specials != 0) return position + static_cast<size_t>(std::countr_zero(specials));
+    position += 16;
+  }
+  for (; position < text.size(); ++position) {
+    const auto byte = static_cast<unsigned char>(text[position]);
+    if (byte < 0x20 || byte == '"' || byte == '\\') return position;
+  }
+  return text.size();
+}
+
+void AppendEscape(char c, std::string* out) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  switch (c) {
+    case '"': out->append("\\\""); return;
+    case '\\': out->append("\\\\"); return;
+    case '\b': out->append("\\b"); return;
+    case '\f': out->append("\\f"); return;
+    case '\n': out->append("\\n"); return;
+    case '\r': out->append("\\r"); return;
+    case '\t': out->append("\\t"); return;
+    default: break;
+  }
+  const auto byte = static_cast<unsigned char>(c);
+  out->append("\\u00");
+  out->push_back(kDigits[byte >> 4]);
+  out->push_back(kDigits[byte & 15]);
+}
+
+void AppendEscaped(std::string_view text, std::string* out) {
+  size_t position = 0;
+  while (position < text.size()) {
+    const size_t special = FindSpecial(text, position);
+    out->append(text.substr(position, special - position));
+    if (special < text.size()) AppendEscape(text[special], out);
+    position = special + 1;
+  }
+}
+
+/// Bytes of the well-formed UTF-8 character at the beginning of `text`; 0 if there is none.
+size_t CharacterSize(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text.front());
+  const size_t size = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+  return text.size() >= size && IsUtf8(text.substr(0, size)) ? size : 0;
+}
+
+std::string Repaired(std::string_view text) {
+  std::string repaired;
+  while (!text.empty()) {
+    const size_t size = CharacterSize(text);
+    repaired.append(size == 0 ? kReplacement : text.substr(0, size));
+    text.remove_prefix(size == 0 ? 1 : size);
+  }
+  return repaired;
+}
+
+template <class Integer>
+void AppendInteger(Integer value, std::string* out) {
+  std::array<char, 24> digits;
+  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+  out->append(digits.data(), end);
+}
+
+}  // namespace
+
+void AppendJsonString(std::string_view text, std::string* out) {
+  out->push_back('"');
+  if (IsUtf8(text)) {
+    AppendEscaped(text, out);
+  } else {
+    AppendEscaped(Repaired(text), out);
+  }
+  out->push_back('"');
+}
+
+void JsonWriter::NewLine() {
+  if (layout_.indent < 0) return;
+  out_.push_back('\n');
+  out_.append(static_cast<size_t>(layout_.indent) * depth_, ' ');
+}
+
+void JsonWriter::Separate() {
+  if (after_key_) {
+    after_key_ = false;
+    return;
+  }
+  if (depth_ > 0) {
+    if (!first_) out_.push_back(',');
+    NewLine();
+  }
+  first_ = false;
+}
+
+JsonWriter& JsonWriter::Begin(char bracket) {
+  Separate();
+  out_.push_back(bracket);
+  ++depth_;
+  first_ = true;
+  return *this;
+}
+
+JsonWriter& JsonWriter::End(char bracket) {
+  --depth_;
+  if (!first_) NewLine();
+  out_.push_back(bracket);
+  first_ = false;
+  return *this;
+}
+
+JsonWriter& JsonWriter::Key(std::string_view key) {
+  Separate();
+  AppendJsonString(key, &out_);
+  out_.append(layout_.colon);
+  after_key_ = true;
+  return *this;
+}
+
+JsonWriter& JsonWriter::String(std::string_view text) {
+  Separate();
+  AppendJsonString(text, &out_);
+  return *this;
+}
+
+JsonWriter& JsonWriter::Int(int64_t value) {
+  Separate();
+  AppendInteger(value, &out_);
+  return *this;
+}
+
+JsonWriter& JsonWriter::UInt(uint64_t value) {
+  Separate();
+  AppendInteger(value, &out_);
+  return *this;
+}
+
+JsonWriter& JsonWriter::Double(double value) {
+  if (!std::isfinite(value)) return Null();
+  Separate();
+  base::AppendDouble(value, &out_);
+  return *this;
+}
+
+JsonWriter& JsonWriter::Bool(bool value) { return Raw(value ? "true" : "false"); }
+
+JsonWriter& JsonWriter::Null() { return Raw("null"); }
+
+JsonWriter& JsonWriter::Raw(std::string_view json) {
+  Separate();
+  out_.append(json);
+  return *this;
+}
+
+}  // namespace msprobe::formats

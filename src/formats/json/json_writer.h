@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace msprobe::formats {
+
+/// Appends `text` as a JSON string with its quotes. UTF-8 stays as it is; bytes that are not UTF-8
+/// become U+FFFD; only quotes, backslashes and control characters are escaped.
+void AppendJsonString(std::string_view text, std::string* out);
+
+/// How the text between values looks.
+struct JsonLayout {
+  int indent = -1;  ///< spaces per level, each member on a line of its own; -1: no white space
+  std::string_view colon = ":";
+
+  static constexpr JsonLayout Compact() { return {}; }
+  /// As Python's json.dump(…, indent=spaces).
+  static constexpr JsonLayout Indented(int spaces) { return {spaces, ": "}; }
+};
+
+/// Writes JSON to the end of a string that the caller owns and may empty between calls. The caller
+/// sees to it that the calls make a document: Key() before each value of an object, as many Ends
+/// as Begins.
+class JsonWriter {
+ public:
+  explicit JsonWriter(std::string* out, JsonLayout layout = {}) : out_(*out), layout_(layout) {}
+
+  JsonWriter& BeginObject() { return Begin('{'); }
+  JsonWriter& EndObject() { return End('}'); }
+  JsonWriter& BeginArray() { return Begin('['); }
+  JsonWriter& EndArray() { return End(']'); }
+  JsonWriter& Key(std::string_view key);
+
+  JsonWriter& String(std::string_view text);
+  JsonWriter& Int(int64_t value);
+  JsonWriter& UInt(uint64_t value);
+  /// As Python's repr(); NaN and infinities, which JSON has no numbers for, as null.
+  JsonWriter& Double(double value);
+  JsonWriter& Bool(bool value);
+  JsonWriter& Null();
+  /// Text that is JSON already; also NaN and Infinity where a format wants them.
+  JsonWriter& Raw(std::string_view json);
+
+ private:
+  JsonWriter& Begin(char bracket);
+  JsonWriter& End(char bracket);
+  void Separate();
+  void NewLine();
+
+  std::string& out_;
+  JsonLayout layout_;
+  uint32_t depth_ = 0;
+  bool first_ = true;       ///< nothing stands in the innermost container yet
+  bool after_key_ = false;  ///< a value follows on the same line
+};
+
+}  // namespace msprobe::formats
