@@ -118,6 +118,12 @@ Result<AtomicFile> AtomicFile::Create(const std::filesystem::path& path, mode_t 
   AtomicFile file;
   file.path_ = path;
   file.temporary_path_ = path;
+  // A name may be as long as the file system takes: the suffix then needs room.
+  constexpr size_t kLongestPrefix = 200;
+  const std::string name = path.filename().string();
+  if (name.size() > kLongestPrefix) {
+    file.temporary_path_.replace_filename(name.substr(0, kLongestPrefix));
+  }
   file.temporary_path_ += ".tmp" + std::to_string(::getpid()) + "_" + std::to_string(serial++);
   file.fd_ = ::open(file.temporary_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   if (file.fd_ < 0) return IoError("cannot create the file", errno, path.string());
