@@ -5,11 +5,11 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "base/diagnostics.h"
 #include "base/string_arena.h"
+#include "dump/name_index.h"
 #include "dump/rank_dump.h"
 #include "msprobe/status.h"
 
@@ -30,6 +30,7 @@ struct Node {
   NodeKind kind = NodeKind::kModule;
   OverflowLevel overflow = OverflowLevel::kNone;
   bool is_backward = false;
+  dump::Direction direction = dump::Direction::kOther;
   NodeId parent = kNoNode;
   dump::EntryId entry = dump::kNoEntry;  ///< record in the dump, if it has one
   dump::StackId stack = dump::kNoStack;
@@ -38,31 +39,50 @@ struct Node {
   uint32_t children_size = 0;
 };
 
+/// What this rank does in a collective, seen from one partner.
+enum class Communication : uint8_t { kSendReceive, kSend, kReceive };
+std::string_view CommunicationName(Communication communication);  // "send_receive", "send" …
+
 /// A collective that another rank takes part in.
 struct DistributedPeer {
   NodeId node;  ///< the collective on this rank
   int32_t peer_rank;
   std::string peer_name;  ///< its node on that rank
+  Communication communication = Communication::kSendReceive;
 };
 
-/// The hierarchy of one rank. Node 0 is the root; ids follow creation order (construct.json, then
-/// collections and late nodes). Keeps the dump alive, so that records can be read at any time.
+/// Nodes by name; at most 48 bytes a node, names stay in the nodes.
+class NodeIndex {
+ public:
+  /// The node of that name that is there already, else kNoNode after adding `id`.
+  NodeId Insert(const std::vector<Node>& nodes, NodeId id);
+  NodeId Find(const std::vector<Node>& nodes, std::string_view name) const;
+  void Reserve(const std::vector<Node>& nodes, size_t capacity);
+
+ private:
+  dump::NameIndex slots_;
+  size_t size_ = 0;
+  size_t capacity_ = 0;
+};
+
+/// The hierarchy of one rank. Node 0 is the root; ids follow creation order (construct.json, nodes
+/// that only dump.json knows, `Unplaced`, collections). Keeps the dump alive, so that records can
+/// be read at any time.
 struct Graph {
   std::shared_ptr<const dump::RankDump> dump;
   std::vector<Node> nodes;
   std::vector<NodeId> child_ids;
-  std::unordered_map<std::string_view, NodeId> by_name;
+  NodeIndex index;
   int32_t micro_steps = 1;
-  std::vector<DistributedPeer> distributed_peers;  ///< filled by MatchCollectives
+  std::vector<DistributedPeer> distributed_peers;  ///< by node; filled by MatchCollectives
   base::StringArena arena;                         ///< names that stand in no file
 
   std::span<const NodeId> children(NodeId id) const {
     return {child_ids.data() + nodes[id].children_begin, nodes[id].children_size};
   }
-  NodeId Find(std::string_view name) const {
-    const auto it = by_name.find(name);
-    return it == by_name.end() ? kNoNode : it->second;
-  }
+  NodeId Find(std::string_view name) const { return index.Find(nodes, name); }
+  /// What MatchCollectives found for one node.
+  std::span<const DistributedPeer> peers(NodeId id) const;
 };
 
 struct BuildOptions {
@@ -75,6 +95,9 @@ Result<std::unique_ptr<Graph>> BuildGraph(std::shared_ptr<const dump::RankDump> 
                                           const BuildOptions& options,
                                           base::Diagnostics* diagnostics);
 
+/// All nodes, every parent before its children.
+std::vector<NodeId> ParentsFirst(const Graph& graph);
+
 /// Nodes in execution order: depth first, children in their order, a parent AFTER its children
 /// (that is when its outputs exist).
 std::vector<NodeId> ExecutionOrder(const Graph& graph);
@@ -83,7 +106,8 @@ std::vector<NodeId> ExecutionOrder(const Graph& graph);
 /// Backward nodes show the stack of their forward.
 std::vector<std::string> StackLines(const Graph& graph, NodeId id, bool complete);
 
-/// Links the same collective (and send/recv pairs) on all ranks of one step.
+/// Links the same collective (and send/recv pairs) on all ranks of one step. `rank_numbers` stands
+/// beside `ranks`.
 void MatchCollectives(std::span<Graph* const> ranks, std::span<const int64_t> rank_numbers,
                       base::Diagnostics* diagnostics);
 
