@@ -1,0 +1,225 @@
+#include "compare/comparison.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <utility>
+
+#include "base/thread_pool.h"
+#include "compare/node_compare.h"
+#include "compare/reason_table.h"
+#include "compare/verdict.h"
+
+namespace msprobe::compare {
+
+namespace {
+
+constexpr size_t kNodesPerPart = 512;
+constexpr size_t kTensorNodesPerPart = 4;  // nodes with tensor files: even work for few nodes
+
+/// Puts the parts into the comparison in their order.
+class Assembler {
+ public:
+  Assembler(Comparison* comparison, base::Diagnostics* diagnostics)
+      : comparison_(*comparison), diagnostics_(*diagnostics) {}
+
+  void Append(NodeResults&& part) {
+    std::vector<uint32_t> reason_ids;
+    for (const std::string& reason : part.reasons.reasons()) {
+      reason_ids.push_back(reasons_.Intern(reason));
+    }
+    const auto values_begin = static_cast<uint32_t>(comparison_.values.size());
+    for (size_t i = 0; i < part.ids.size(); ++i) {
+      NodeResult& node = comparison_.nodes[part.ids[i]];
+      node = part.nodes[i];
+      node.values_begin += values_begin;
+      node.reason = reason_ids[node.reason];
+    }
+    for (ValueResult& value : part.values) value.reason = reason_ids[value.reason];
+    comparison_.values.insert(comparison_.values.end(), part.values.begin(), part.values.end());
+    for (base::Diagnostic& damage : part.damaged) {
+      if (damage.kind == base::DiagnosticKind::kUnreadableTensor) {
+        ++comparison_.unreadable_tensors;
+      }
+      diagnostics_.Add(damage.kind, std::move(damage.status));
+    }
+    huge_.insert(huge_.end(), part.huge.begin(), part.huge.end());
+    part = {};
+  }
+
+  const std::vector<graph::NodeId>& huge() const { return huge_; }
+  void Finish() { comparison_.reasons = reasons_.reasons(); }
+
+ private:
+  Comparison& comparison_;
+  base::Diagnostics& diagnostics_;
+  ReasonTable reasons_;
+  std::vector<graph::NodeId> huge_;
+};
+
+bool Cancelled(const CompareOptions& options) {
+  return options.cancel != nullptr && options.cancel->cancelled();
+}
+
+class Comparer {
+ public:
+  Comparer(Comparison* comparison, const CompareOptions& options, base::Diagnostics* diagnostics)
+      : comparison_(*comparison),
+        options_(options),
+        sides_{*comparison->target, *comparison->golden, comparison->match},
+        assembler_(comparison, diagnostics) {}
+
+  Status Run() {
+    CompareNodes();
+    CompareHugeNodes();
+    assembler_.Finish();
+    return Cancelled(options_) ? CancelledError() : Status::Ok();
+  }
+
+ private:
+  void CompareNodes() {
+    const size_t count = comparison_.nodes.size();
+    const size_t size =
+        comparison_.mode == CompareMode::kRealData ? kTensorNodesPerPart : kNodesPerPart;
+    std::vector<NodeResults> parts((count + size - 1) / size);
+    size_t values = 0;
+    base::ParallelFor(parts.size(), 1, options_.threads, [&](size_t first, size_t last) {
+      for (size_t part = first; part < last && !Cancelled(options_); ++part) {
+        NodeComparer comparer(sides_, comparison_.mode, 0, &parts[part]);
+        const size_t end = std::min(count, (part + 1) * size);
+        for (size_t node = part * size; node < end; ++node) {
+          comparer.Compare(static_cast<graph::NodeId>(node));
+        }
+        Progress(parts[part].ids.size());
+      }
+    });
+    for (const NodeResults& part : parts) values += part.values.size();
+    comparison_.values.reserve(values);
+    for (NodeResults& part : parts) assembler_.Append(std::move(part));
+  }
+
+  void CompareHugeNodes() {
+    const std::vector<graph::NodeId> huge = assembler_.huge();
+    for (const graph::NodeId node : huge) {
+      if (Cancelled(options_)) return;
+      NodeResults part;
+      NodeComparer(sides_, comparison_.mode, std::max<size_t>(1, options_.threads), &part)
+          .Compare(node);
+      assembler_.Append(std::move(part));
+      Progress(1);
+    }
+  }
+
+  void Progress(size_t nodes) {
+    const size_t done = done_.fetch_add(nodes) + nodes;
+    if (options_.progress) options_.progress(done, comparison_.nodes.size());
+  }
+
+  Comparison& comparison_;
+  const CompareOptions& options_;
+  NodeComparer::Sides sides_;
+  Assembler assembler_;
+  std::atomic<size_t> done_{0};
+};
+
+/// A collection of APIs has no record of its own: it is as bad as its worst child.
+void JudgeCollection(const graph::Graph& graph, graph::NodeId id, std::vector<NodeResult>* nodes) {
+  NodeResult& result = (*nodes)[id];
+  if (result.status == NodeStatus::kUnmatched) return;
+  for (const graph::NodeId child : graph.children(id)) {
+    const NodeResult& below = (*nodes)[child];
+    if (std::isnan(result.index) || below.index > result.index) result.index = below.index;
+    if (below.status > result.status) {
+      result.status = below.status;
+      result.reason = below.reason;
+    }
+  }
+}
+
+/// Collections and what lies below each node, children first.
+void JudgeParents(Comparison* comparison) {
+  const graph::Graph& graph = *comparison->target;
+  const double worst_band = WorstBand(comparison->mode);
+  std::vector<NodeResult>& nodes = comparison->nodes;
+  for (const graph::NodeId id : graph::ExecutionOrder(graph)) {
+    const graph::Node& node = graph.nodes[id];
+    if (node.kind == graph::NodeKind::kApiCollection) JudgeCollection(graph, id, &nodes);
+    NodeResult& result = nodes[id];
+    if (std::isnan(result.worst_below) || result.index > result.worst_below) {
+      result.worst_below = result.index;
+    }
+    if (node.parent == graph::kNoNode) continue;
+    NodeResult& parent = nodes[node.parent];
+    if (std::isnan(parent.worst_below) || result.worst_below > parent.worst_below) {
+      parent.worst_below = result.worst_below;
+    }
+    parent.worst_count += result.worst_count + (result.index >= worst_band ? 1 : 0);
+  }
+}
+
+void Note(std::string fact, base::Diagnostics* diagnostics) {
+  diagnostics->Add(base::DiagnosticKind::kNote,
+                   Status(StatusCode::kInvalidArgument, std::move(fact)));
+}
+
+}  // namespace
+
+std::string_view CompareModeName(CompareMode mode) {
+  switch (mode) {
+    case CompareMode::kStatistics: return "summary";
+    case CompareMode::kRealData: return "all";
+    case CompareMode::kMd5: return "md5";
+    case CompareMode::kStructure: return "structure";
+  }
+  return "";
+}
+
+std::string_view NodeStatusName(NodeStatus status) {
+  switch (status) {
+    case NodeStatus::kUnmatched: return "unmatched";
+    case NodeStatus::kPass: return "pass";
+    case NodeStatus::kWarning: return "warning";
+    case NodeStatus::kError: return "error";
+    case NodeStatus::kUnreadable: return "unreadable";
+  }
+  return "";
+}
+
+CompareMode ChooseMode(const dump::RankDump& target, const dump::RankDump& golden,
+                       base::Diagnostics* diagnostics) {
+  using dump::Task;
+  if (target.task() == Task::kStructure || golden.task() == Task::kStructure) {
+    if (target.task() != golden.task()) {
+      Note("one side has task structure: only types and shapes are compared", diagnostics);
+    }
+    return CompareMode::kStructure;
+  }
+  if (target.has_checksums() && golden.has_checksums()) return CompareMode::kMd5;
+  if (target.task() == Task::kTensor && golden.task() == Task::kTensor) {
+    return CompareMode::kRealData;
+  }
+  if (target.task() != golden.task()) {
+    Note("the tasks of the two sides differ: statistics are compared", diagnostics);
+  }
+  if (target.has_checksums() != golden.has_checksums()) {
+    Note("only one side has checksums: statistics are compared", diagnostics);
+  }
+  return CompareMode::kStatistics;
+}
+
+Result<Comparison> Compare(std::shared_ptr<const graph::Graph> target,
+                           std::shared_ptr<const graph::Graph> golden, graph::Match match,
+                           CompareMode mode, const CompareOptions& options,
+                           base::Diagnostics* diagnostics) {
+  Comparison comparison;
+  comparison.mode = mode;
+  comparison.target = std::move(target);
+  comparison.golden = std::move(golden);
+  comparison.match = std::move(match);
+  comparison.nodes.resize(comparison.target->nodes.size());
+  MSPROBE_RETURN_IF_ERROR(Comparer(&comparison, options, diagnostics).Run());
+  JudgeParents(&comparison);
+  return comparison;
+}
+
+}  // namespace msprobe::compare

@@ -1,0 +1,332 @@
+#include "compare/node_compare.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "graph/node_name.h"
+
+namespace msprobe::compare {
+
+namespace {
+
+using dump::Record;
+using dump::Section;
+using dump::Value;
+using dump::ValueKind;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr uint64_t kHugeElements = uint64_t{1} << 25;
+
+bool IsEmpty(const Record& record, const Value& value) {
+  const auto* begin = record.extents.data() + value.shape_begin;
+  return std::find(begin, begin + value.shape_size, 0) != begin + value.shape_size;
+}
+
+// The place of the worst value is worth a word: "the shape differs (input.1)".
+std::string AtPlace(std::string_view reason, std::string_view key) {
+  return std::string(reason) + " (" + std::string(key) + ")";
+}
+
+}  // namespace
+
+NodeComparer::NodeComparer(const Sides& sides, CompareMode mode, size_t tensor_threads,
+                           NodeResults* results)
+    : sides_(sides), mode_(mode), tensor_threads_(tensor_threads), results_(*results) {}
+
+void NodeComparer::Raise(NodeStatus status, std::string_view reason, NodeResult* result) {
+  if (status < result->status || (status == result->status && result->reason != 0)) return;
+  result->status = status;
+  result->reason = results_.reasons.Intern(reason);
+}
+
+void NodeComparer::Raise(NodeStatus status, std::string_view reason, ValueResult* result) {
+  if (status < result->status || (status == result->status && result->reason != 0)) return;
+  result->status = status;
+  result->reason = results_.reasons.Intern(reason);
+}
+
+void NodeComparer::Compare(graph::NodeId target_node) {
+  const graph::NodeId golden_node = sides_.match.golden_of_target[target_node];
+  NodeResult result;
+  if (golden_node == graph::kNoNode) {
+    result.reason =
+        results_.reasons.Intern(graph::MatchReasonText(sides_.match.target_reason[target_node]));
+  } else {
+    result.status = NodeStatus::kPass;
+    by_mapping_ = sides_.match.by_mapping[target_node];
+    const bool readable =
+        ReadRecords(sides_.target.nodes[target_node], sides_.golden.nodes[golden_node], &result);
+    PairValues(target_record_, golden_record_, by_mapping_, &pairs_);
+    if (readable && HasHugeTensor()) {
+      results_.huge.push_back(target_node);
+      return;
+    }
+    CompareValues(&result);
+    Judge(target_node, &result);
+  }
+  results_.ids.push_back(target_node);
+  results_.nodes.push_back(result);
+}
+
+/// False if a record is damaged; a node without a record has no values.
+bool NodeComparer::ReadRecord(const graph::Graph& graph, std::string_view side,
+                              const graph::Node& node, Record* record, NodeResult* result) {
+  if (node.entry == dump::kNoEntry) {
+    record->values.clear();
+    return true;
+  }
+  Status status = graph.dump->Read(node.entry, record);
+  if (status.ok()) return true;
+  record->values.clear();
+  const std::string fact =
+      std::string(side) + " record " + std::string(node.name) + ": " + status.fact();
+  Raise(NodeStatus::kUnreadable, fact, result);
+  results_.damaged.push_back({base::DiagnosticKind::kUnreadableRecord,
+                              Status(status.code(), fact, status.advice(), status.path())});
+  return false;
+}
+
+bool NodeComparer::ReadRecords(const graph::Node& target, const graph::Node& golden,
+                               NodeResult* result) {
+  const bool target_read = ReadRecord(sides_.target, "target", target, &target_record_, result);
+  const bool golden_read = ReadRecord(sides_.golden, "golden", golden, &golden_record_, result);
+  if (!target_read || !golden_read) return false;
+  if ((target.entry == dump::kNoEntry) != (golden.entry == dump::kNoEntry)) {
+    Raise(NodeStatus::kWarning,
+          target.entry == dump::kNoEntry ? "not compared: target has no record of this node"
+                                         : "not compared: golden has no record of this node",
+          result);
+  }
+  return true;
+}
+
+bool NodeComparer::HasHugeTensor() const {
+  if (mode_ != CompareMode::kRealData || tensor_threads_ > 0) return false;
+  return std::any_of(
+      target_record_.values.begin(), target_record_.values.end(), [&](const Value& value) {
+        const RecordedTensor tensor{"target", nullptr, &target_record_, &value};
+        return value.kind == ValueKind::kTensor && RecordedElements(tensor) >= kHugeElements;
+      });
+}
+
+void NodeComparer::CompareValues(NodeResult* result) {
+  result->values_begin = static_cast<uint32_t>(results_.values.size());
+  result->values_size = static_cast<uint32_t>(target_record_.values.size());
+  evidence_.assign(target_record_.values.size(), {});
+  for (size_t i = 0; i < target_record_.values.size(); ++i) {
+    ValueResult value;
+    value.metrics.fill(kNaN);
+    CompareValue(i, &value, &evidence_[i]);
+    results_.values.push_back(value);
+  }
+}
+
+void NodeComparer::CompareValue(size_t index, ValueResult* result, Evidence* evidence) {
+  const Value& target = target_record_.values[index];
+  evidence->section = target.section;
+  evidence->is_tensor = target.kind == ValueKind::kTensor;
+  result->golden_value = pairs_.golden_of_target[index];
+  if (result->golden_value == kNoValue) {
+    if (evidence->is_tensor) {
+      Raise(NodeStatus::kWarning, "golden has no such parameter", result);
+    }
+    return;
+  }
+  const Value& golden = golden_record_.values[result->golden_value];
+  CompareMeta(target, golden, result);
+  if (evidence->is_tensor && golden.kind == ValueKind::kTensor) {
+    CompareTensor(target, golden, result, evidence);
+  }
+}
+
+bool NodeComparer::SameShape(const Value& target, const Value& golden) const {
+  const auto* t = target_record_.extents.data() + target.shape_begin;
+  const auto* g = golden_record_.extents.data() + golden.shape_begin;
+  return std::equal(t, t + target.shape_size, g, g + golden.shape_size);
+}
+
+/// All that is not a number: mapped pairs may differ in type and shape.
+void NodeComparer::CompareMeta(const Value& target, const Value& golden, ValueResult* result) {
+  if (target.kind != golden.kind) {
+    if (!by_mapping_) Raise(NodeStatus::kError, "the kind of the value differs", result);
+    return;
+  }
+  if (target.kind == ValueKind::kScalar) {
+    switch (JudgeScalar(target, golden)) {
+      case ScalarVerdict::kSame: return;
+      case ScalarVerdict::kOtherDType:
+        return Raise(NodeStatus::kWarning, "the dtype argument differs", result);
+      case ScalarVerdict::kDifferent:
+        return Raise(NodeStatus::kError, "the scalar argument differs", result);
+    }
+  }
+  if (target.kind != ValueKind::kTensor) return;
+  result->requires_grad_equal = target.requires_grad == golden.requires_grad ||
+                                target.requires_grad == dump::Flag::kAbsent ||
+                                golden.requires_grad == dump::Flag::kAbsent;
+  if (!by_mapping_ && !SameShape(target, golden)) {
+    Raise(NodeStatus::kError, "the shape differs", result);
+  }
+  if (!result->requires_grad_equal) Raise(NodeStatus::kError, "requires_grad differs", result);
+  const bool same_dtype = target.dtype == golden.dtype && (target.dtype != DType::kUnknown ||
+                                                           target.dtype_text == golden.dtype_text);
+  if (!same_dtype) Raise(NodeStatus::kWarning, "the dtype differs", result);
+}
+
+void NodeComparer::CompareTensor(const Value& target, const Value& golden, ValueResult* result,
+                                 Evidence* evidence) {
+  switch (mode_) {
+    case CompareMode::kStatistics: return CompareStatistics(target, golden, result, evidence);
+    case CompareMode::kRealData: return CompareElements(target, golden, result, evidence);
+    case CompareMode::kMd5: return CompareChecksums(target, golden, result, evidence);
+    case CompareMode::kStructure: return;
+  }
+}
+
+void NodeComparer::CompareStatistics(const Value& target, const Value& golden, ValueResult* result,
+                                     Evidence* evidence) {
+  const std::array<StatisticVerdict, 4> verdicts = {
+      JudgeStatistic(target.max, golden.max), JudgeStatistic(target.min, golden.min),
+      JudgeStatistic(target.mean, golden.mean), JudgeStatistic(target.norm, golden.norm)};
+  bool special = false;
+  for (size_t i = 0; i < verdicts.size(); ++i) {
+    result->metrics[i] = verdicts[i].difference;
+    result->metrics[4 + i] = verdicts[i].relative_error;
+    if (!verdicts[i].compared) continue;
+    evidence->compared = true;
+    evidence->error = std::max(evidence->error, verdicts[i].relative_error);
+    result->nan_on_both_sides |= verdicts[i].nan_on_both_sides;
+    special |= verdicts[i].special_on_one_side;
+  }
+  if (verdicts[3].compared) evidence->norm_error = verdicts[3].relative_error;
+  if (special) return Raise(NodeStatus::kError, "NaN or infinity on one side only", result);
+  if (result->nan_on_both_sides) return Raise(NodeStatus::kPass, "NaN on both sides", result);
+  if (evidence->compared) return;
+  const bool target_has = target.max.has_number() || target.norm.has_number();
+  const bool golden_has = golden.max.has_number() || golden.norm.has_number();
+  if (target_has != golden_has) {
+    Raise(NodeStatus::kWarning,
+          target_has ? "not compared: golden recorded no statistics"
+                     : "not compared: target recorded no statistics",
+          result);
+  } else if (IsEmpty(target_record_, target) && IsEmpty(golden_record_, golden)) {
+    evidence->compared = true;
+  } else {
+    Raise(NodeStatus::kPass, "not compared: no statistics on either side", result);
+  }
+}
+
+void NodeComparer::CompareChecksums(const Value& target, const Value& golden, ValueResult* result,
+                                    Evidence* evidence) {
+  const ChecksumVerdict verdict = JudgeChecksum(target.md5, golden.md5);
+  if (verdict == ChecksumVerdict::kNotComparable) {
+    if (target.md5.empty() && golden.md5.empty()) {
+      return Raise(NodeStatus::kPass, "not compared: no checksum on either side", result);
+    }
+    return Raise(NodeStatus::kWarning, "not compared: no checksum of the same kind on both sides",
+                 result);
+  }
+  evidence->compared = true;
+  result->md5_equal = verdict == ChecksumVerdict::kEqual;
+  evidence->error = result->md5_equal ? 0 : 1;
+  if (!result->md5_equal) Raise(NodeStatus::kError, "the checksum differs", result);
+}
+
+void NodeComparer::CompareElements(const Value& target, const Value& golden, ValueResult* result,
+                                   Evidence* evidence) {
+  if (!SameShape(target, golden)) {
+    return Raise(NodeStatus::kWarning, "not compared: the shape differs", result);
+  }
+  if (target.data_name.empty() || golden.data_name.empty()) {
+    if (IsEmpty(target_record_, target)) {
+      evidence->compared = true;
+      return;
+    }
+    const bool both = target.data_name.empty() && golden.data_name.empty();
+    return Raise(NodeStatus::kWarning,
+                 both                       ? "not compared: no tensor file on either side"
+                 : target.data_name.empty() ? "not compared: target has no tensor file"
+                                            : "not compared: golden has no tensor file",
+                 result);
+  }
+  stats::PairMetrics metrics;
+  std::vector<Status> unreadable;
+  const RecordedTensor target_tensor{"target", sides_.target.dump.get(), &target_record_, &target};
+  const RecordedTensor golden_tensor{"golden", sides_.golden.dump.get(), &golden_record_, &golden};
+  if (!CompareTensorFiles(target_tensor, golden_tensor, std::max<size_t>(1, tensor_threads_),
+                          &metrics, &unreadable)) {
+    result->unreadable = true;
+    Raise(NodeStatus::kUnreadable, unreadable.front().fact(), result);
+    for (Status& status : unreadable) {
+      results_.damaged.push_back({base::DiagnosticKind::kUnreadableTensor, std::move(status)});
+    }
+    return;
+  }
+  evidence->compared = true;
+  evidence->ratio = metrics.ratio_thousandth;
+  if (metrics.cosine_defined) evidence->cosine = metrics.cosine;
+  result->metrics = {evidence->cosine,
+                     metrics.euclidean_distance,
+                     metrics.max_abs_error,
+                     metrics.max_relative_error,
+                     metrics.ratio_thousandth,
+                     metrics.ratio_five_thousandths,
+                     kNaN,
+                     kNaN};
+  result->nan_on_both_sides = metrics.special_both > 0;
+  if (metrics.special_mismatch > 0) {
+    Raise(NodeStatus::kError, "NaN or infinity on one side only", result);
+  } else if (result->nan_on_both_sides) {
+    Raise(NodeStatus::kPass, "NaN on both sides", result);
+  }
+}
+
+/// A node is never better than its worst value, and says which one it is.
+void NodeComparer::JudgeValues(NodeResult* result) {
+  const ValueResult* worst = nullptr;
+  size_t place = 0;
+  for (size_t i = 0; i < result->values_size; ++i) {
+    const ValueResult& value = results_.values[result->values_begin + i];
+    if (value.reason == 0 || (worst != nullptr && value.status <= worst->status)) continue;
+    worst = &value;
+    place = i;
+  }
+  if (worst == nullptr) return;
+  Raise(worst->status,
+        AtPlace(results_.reasons.text(worst->reason), target_record_.values[place].key), result);
+}
+
+void NodeComparer::Judge(graph::NodeId node, NodeResult* result) {
+  const auto name = graph::ParseNodeName(sides_.target.nodes[node].name);
+  if (name.kind == graph::NodeKind::kApi && ReturnsUnwrittenMemory(name.api) &&
+      result->status != NodeStatus::kUnreadable) {
+    for (size_t i = 0; i < result->values_size; ++i) {
+      results_.values[result->values_begin + i].status = NodeStatus::kPass;
+    }
+    result->index = mode_ == CompareMode::kStructure ? kNaN : 0;
+    result->reason = results_.reasons.Intern("its output is memory that nobody has written yet");
+    return;
+  }
+  const NodeVerdict verdict = JudgeNode(mode_, evidence_);
+  if (sides_.match.mismatched[node]) {
+    Raise(NodeStatus::kError, graph::MatchReasonText(sides_.match.target_reason[node]), result);
+  }
+  JudgeValues(result);
+  Raise(verdict.status, verdict.reason, result);
+  if (pairs_.golden_tensors_left > 0) {
+    Raise(NodeStatus::kWarning, "golden has parameters that target does not have", result);
+  }
+  // What could not be read must not look like a pass in a viewer that knows only the index.
+  if (result->status == NodeStatus::kUnreadable) return;
+  result->index = sides_.match.mismatched[node] && mode_ != CompareMode::kStructure
+                      ? 1
+                      : NodeIndex(mode_, evidence_);
+  if (std::isnan(result->index) && !evidence_.empty() && mode_ != CompareMode::kStructure) {
+    Raise(NodeStatus::kWarning, "not compared: nothing that can be compared was recorded", result);
+  }
+}
+
+}  // namespace msprobe::compare

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "compare/comparison.h"
+#include "compare/reason_table.h"
+#include "compare/tensor_compare.h"
+#include "compare/value_pairing.h"
+#include "compare/verdict.h"
+#include "dump/record.h"
+
+namespace msprobe::compare {
+
+/// What comparing some nodes makes. `values_begin` and `reason` of the results count from the start
+/// of this part; parts are put together in their order, whatever thread made them.
+struct NodeResults {
+  std::vector<graph::NodeId> ids;
+  std::vector<NodeResult> nodes;  ///< by position in `ids`
+  std::vector<ValueResult> values;
+  ReasonTable reasons;
+  std::vector<base::Diagnostic> damaged;  ///< records and tensors
+  std::vector<graph::NodeId> huge;        ///< left out: compare them one at a time, see below
+};
+
+/// Compares nodes by their own records; what depends on other nodes comes later.
+class NodeComparer {
+ public:
+  struct Sides {
+    const graph::Graph& target;
+    const graph::Graph& golden;
+    const graph::Match& match;
+  };
+
+  /// With `tensor_threads` > 0 every node is compared, with that many threads for one tensor.
+  /// With 0, nodes that hold a huge tensor are put into NodeResults::huge instead.
+  NodeComparer(const Sides& sides, CompareMode mode, size_t tensor_threads, NodeResults* results);
+
+  void Compare(graph::NodeId target_node);
+
+ private:
+  bool ReadRecords(const graph::Node& target, const graph::Node& golden, NodeResult* result);
+  bool ReadRecord(const graph::Graph& graph, std::string_view side, const graph::Node& node,
+                  dump::Record* record, NodeResult* result);
+  bool HasHugeTensor() const;
+  void CompareValues(NodeResult* result);
+  void CompareValue(size_t index, ValueResult* result, Evidence* evidence);
+  void CompareMeta(const dump::Value& target, const dump::Value& golden, ValueResult* result);
+  bool SameShape(const dump::Value& target, const dump::Value& golden) const;
+  void CompareTensor(const dump::Value& target, const dump::Value& golden, ValueResult* result,
+                     Evidence* evidence);
+  void CompareStatistics(const dump::Value& target, const dump::Value& golden, ValueResult* result,
+                         Evidence* evidence);
+  void CompareChecksums(const dump::Value& target, const dump::Value& golden, ValueResult* result,
+                        Evidence* evidence);
+  void CompareElements(const dump::Value& target, const dump::Value& golden, ValueResult* result,
+                       Evidence* evidence);
+  void Judge(graph::NodeId node, NodeResult* result);
+  void JudgeValues(NodeResult* result);
+  void Raise(NodeStatus status, std::string_view reason, NodeResult* result);
+  void Raise(NodeStatus status, std::string_view reason, ValueResult* result);
+
+  Sides sides_;
+  CompareMode mode_;
+  size_t tensor_threads_;
+  NodeResults& results_;
+  bool by_mapping_ = false;
+  dump::Record target_record_;
+  dump::Record golden_record_;
+  ValuePairs pairs_;
+  std::vector<Evidence> evidence_;
+};
+
+}  // namespace msprobe::compare

@@ -1,0 +1,181 @@
+#include "compare/verdict.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "base/numbers.h"
+
+namespace msprobe::compare {
+
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+std::optional<__int128_t> ParseInteger(std::string_view text) {
+  const auto parse = [&](auto number) -> std::optional<__int128_t> {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return __int128_t{number};
+  };
+  if (const auto number = parse(int64_t{0})) return number;
+  return parse(uint64_t{0});
+}
+
+/// target − golden; whole numbers that float64 cannot hold are subtracted exactly.
+double Difference(const dump::Statistic& target, const dump::Statistic& golden) {
+  constexpr double kWhole = 0x1p53;
+  if (std::fabs(target.number) >= kWhole && std::fabs(golden.number) >= kWhole) {
+    const auto t = ParseInteger(target.text);
+    const auto g = ParseInteger(golden.text);
+    if (t && g) return static_cast<double>(*t - *g);
+  }
+  return target.number - golden.number;
+}
+
+/// Smallest and largest of what the rules look at, over some sections of a node.
+struct Extremes {
+  bool any_value = false;
+  bool any_tensor = false;
+  bool compared = false;
+  double error = 0;
+  double norm_error = 0;
+  double ratio = 1;
+  double cosine = 1;
+
+  void Add(const Evidence& value) {
+    any_value = true;
+    any_tensor |= value.is_tensor;
+    if (!value.compared) return;
+    compared = true;
+    error = std::max(error, value.error);
+    norm_error = std::max(norm_error, value.norm_error);
+    ratio = std::min(ratio, value.ratio);
+    if (!std::isnan(value.cosine)) cosine = std::min(cosine, value.cosine);
+  }
+};
+
+struct NodeExtremes {
+  Extremes in;   ///< inputs and parameters
+  Extremes out;  ///< outputs
+  Extremes all;
+};
+
+NodeExtremes FindExtremes(std::span<const Evidence> values) {
+  NodeExtremes extremes;
+  for (const Evidence& value : values) {
+    (value.section == dump::Section::kOutput ? extremes.out : extremes.in).Add(value);
+    extremes.all.Add(value);
+  }
+  return extremes;
+}
+
+NodeVerdict JudgeStatisticsNode(const Extremes& in, const Extremes& out) {
+  // Norms that differ by less are the rounding of any two devices, also where the inputs are equal.
+  constexpr double kNoise = 1e-6;
+  if (in.norm_error < 0.1 && out.norm_error > 0.5) {
+    return {NodeStatus::kError, "the norm of the inputs agrees, that of the outputs does not"};
+  }
+  if (out.norm_error > kNoise && out.norm_error > 10 * in.norm_error) {
+    return {NodeStatus::kWarning, "the norm error of the outputs is 10 times that of the inputs"};
+  }
+  return {};
+}
+
+NodeVerdict JudgeRealDataNode(const Extremes& in, const Extremes& out) {
+  if (in.ratio > 0.9 && out.ratio < 0.6) {
+    return {NodeStatus::kError, "most elements of the inputs agree, most of the outputs do not"};
+  }
+  if (in.cosine > 0.9 && in.cosine - out.cosine > 0.1) {
+    return {NodeStatus::kWarning, "the cosine of the outputs is far below that of the inputs"};
+  }
+  return {};
+}
+
+}  // namespace
+
+// The table of special values: target, golden → verdict.
+StatisticVerdict JudgeStatistic(const dump::Statistic& target, const dump::Statistic& golden) {
+  StatisticVerdict verdict;
+  if (!target.has_number() || !golden.has_number()) return verdict;
+  verdict.compared = true;
+  const double t = target.number;
+  const double g = golden.number;
+  if (std::isnan(t) && std::isnan(g)) {
+    verdict.nan_on_both_sides = true;
+    verdict.relative_error = 0;
+    return verdict;
+  }
+  if (!std::isfinite(t) || !std::isfinite(g)) {
+    const bool same = t == g;
+    verdict.special_on_one_side = !same;
+    verdict.difference = same ? 0 : kNaN;
+    verdict.relative_error = same ? 0 : kInfinity;
+    return verdict;
+  }
+  const double difference = Difference(target, golden);
+  verdict.relative_error = difference == 0 ? 0 : std::fabs(difference) / std::fabs(g);
+  verdict.difference = std::isfinite(difference) ? difference : kNaN;
+  return verdict;
+}
+
+ScalarVerdict JudgeScalar(const dump::Value& target, const dump::Value& golden) {
+  if (target.value_text == golden.value_text) return ScalarVerdict::kSame;
+  if (target.type.ends_with("device") || target.type.ends_with("ProcessGroup")) {
+    return ScalarVerdict::kSame;
+  }
+  if (target.type.ends_with("dtype")) return ScalarVerdict::kOtherDType;
+  const auto t = base::ParseDouble(target.value_text);
+  const auto g = base::ParseDouble(golden.value_text);
+  const auto same = t && g && *t == *g && std::fabs(*t) < 0x1p53;
+  return same ? ScalarVerdict::kSame : ScalarVerdict::kDifferent;
+}
+
+ChecksumVerdict JudgeChecksum(std::string_view target, std::string_view golden) {
+  if (target.empty() || golden.empty() || target.starts_with("0x") != golden.starts_with("0x")) {
+    return ChecksumVerdict::kNotComparable;
+  }
+  return target == golden ? ChecksumVerdict::kEqual : ChecksumVerdict::kDifferent;
+}
+
+double NodeIndex(CompareMode mode, std::span<const Evidence> values) {
+  if (mode == CompareMode::kStructure || values.empty()) return kNaN;
+  const auto [in, out, all] = FindExtremes(values);
+  // Statistics and real data judge by the outputs; what has none (parameters_grad) by all it has.
+  const Extremes& judged = mode == CompareMode::kMd5 || !out.any_value ? all : out;
+  if (!judged.compared) return judged.any_tensor ? kNaN : 0;
+  if (mode == CompareMode::kRealData) {
+    return std::clamp((out.any_value ? in.ratio : 1) - judged.ratio, 0.0, 1.0);
+  }
+  return std::min(judged.error, 1.0);
+}
+
+NodeVerdict JudgeNode(CompareMode mode, std::span<const Evidence> values) {
+  const auto [in, out, all] = FindExtremes(values);
+  if (!out.compared) return {};
+  switch (mode) {
+    case CompareMode::kStatistics: return JudgeStatisticsNode(in, out);
+    case CompareMode::kRealData: return JudgeRealDataNode(in, out);
+    default: return {};
+  }
+}
+
+bool ReturnsUnwrittenMemory(std::string_view api) {
+  static constexpr std::array<std::string_view, 6> kApis = {
+      "empty", "empty_like", "empty_strided", "empty_with_format", "new_empty", "new_empty_strided",
+  };
+  return std::find(kApis.begin(), kApis.end(), api) != kApis.end();
+}
+
+double WorstBand(CompareMode mode) {
+  switch (mode) {
+    case CompareMode::kStatistics: return 0.8;
+    case CompareMode::kRealData: return 0.2;
+    default: return 1;
+  }
+}
+
+}  // namespace msprobe::compare

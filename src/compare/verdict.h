@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string_view>
+
+#include "compare/comparison.h"
+#include "dump/record.h"
+
+namespace msprobe::compare {
+
+/// One recorded statistic of target against golden, with every special value of the rules.
+struct StatisticVerdict {
+  bool compared = false;             ///< both sides recorded a number
+  bool special_on_one_side = false;  ///< NaN or infinity on one side only, or of other sign
+  bool nan_on_both_sides = false;
+  double difference = std::numeric_limits<double>::quiet_NaN();      ///< NaN: not a finite number
+  double relative_error = std::numeric_limits<double>::quiet_NaN();  ///< 0 … infinite
+};
+StatisticVerdict JudgeStatistic(const dump::Statistic& target, const dump::Statistic& golden);
+
+enum class ScalarVerdict : uint8_t { kSame, kOtherDType, kDifferent };
+/// Scalar arguments: numbers by value, others by their text. Devices and process groups are names
+/// of places and not compared.
+ScalarVerdict JudgeScalar(const dump::Value& target, const dump::Value& golden);
+
+enum class ChecksumVerdict : uint8_t { kEqual, kDifferent, kNotComparable };
+/// CRC-32 against CRC-32 or XOR against XOR.
+ChecksumVerdict JudgeChecksum(std::string_view target, std::string_view golden);
+
+/// What the rules for a node need to know of one of its values.
+struct Evidence {
+  dump::Section section = dump::Section::kInput;
+  bool is_tensor = false;
+  bool compared = false;
+  double error = 0;       ///< statistics: largest relative error; md5: 0 or 1; may be infinite
+  double norm_error = 0;  ///< statistics: relative error of the norm
+  double ratio = 1;       ///< real data: One Thousandth Err Ratio
+  double cosine = std::numeric_limits<double>::quiet_NaN();  ///< real data
+};
+
+/// 0 fine … 1 worst; NaN where there are tensors to judge by, but none could be compared.
+double NodeIndex(CompareMode mode, std::span<const Evidence> values);
+
+struct NodeVerdict {
+  NodeStatus status = NodeStatus::kPass;
+  std::string_view reason;
+};
+/// Looks at inputs and outputs together; what is wrong with one value alone is not in here.
+NodeVerdict JudgeNode(CompareMode mode, std::span<const Evidence> values);
+
+/// APIs whose output is memory that nobody has written yet; `api` without prefix and call number.
+bool ReturnsUnwrittenMemory(std::string_view api);
+
+/// An index from here to 1 is in the worst colour band.
+double WorstBand(CompareMode mode);
+
+}  // namespace msprobe::compare
