@@ -14,6 +14,8 @@ namespace ondemand = simdjson::ondemand;
 
 static_assert(simdjson::SIMDJSON_PADDING <= 64, "JsonTape::Parse promises to need 64 bytes");
 
+constexpr size_t kKeptBytes = size_t{4} << 20;
+
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 /// A number by JSON's grammar, or one of the words that Python writes.
@@ -97,13 +99,6 @@ class TapeWriter {
     return simdjson::SUCCESS;
   }
 
-  /// `token`: from the opening quote on, to the end of the text.
-  simdjson::error_code LoneString(std::string_view token) {
-    SIMDJSON_TRY(String(token.data() + 1));
-    const bool whole = tokens_->back().size + 2 == token.size();
-    return whole ? simdjson::SUCCESS : simdjson::TRAILING_CONTENT;
-  }
-
   bool too_deep() const { return too_deep_; }
   const char* bad_at() const { return bad_at_; }
 
@@ -173,7 +168,7 @@ struct JsonTape::Parser {
     // The capacity claims the padding that the caller promises.
     SIMDJSON_TRY(parser.iterate(text.data(), text.size(), text.size() + simdjson::SIMDJSON_PADDING)
                      .get(document));
-    const simdjson::error_code error = Root(&document, writer);
+    const simdjson::error_code error = Root(text, &document, writer);
     if (error != simdjson::SUCCESS) {
       if (document.current_location().get(*where) != simdjson::SUCCESS) *where = nullptr;
     }
@@ -181,12 +176,15 @@ struct JsonTape::Parser {
   }
 
  private:
-  static simdjson::error_code Root(ondemand::document* document, TapeWriter* writer) {
+  static simdjson::error_code Root(std::string_view text, ondemand::document* document,
+                                   TapeWriter* writer) {
     std::string_view token;
     SIMDJSON_TRY(document->raw_json_token().get(token));
     if (token.front() != '{' && token.front() != '[') {
-      // A scalar alone: simdjson has found one token if it reaches to the end.
-      if (token.front() == '"') return writer->LoneString(TrimmedRight(token));
+      if (token.data() + token.size() != text.data() + text.size()) {
+        return simdjson::TRAILING_CONTENT;
+      }
+      if (token.front() == '"') return writer->String(token.data() + 1);
       return writer->Scalar(token);
     }
     ondemand::value value;
@@ -210,6 +208,8 @@ Status JsonTape::Parse(std::string_view text) {
   TapeWriter writer(text, &tokens_);
   const char* where = nullptr;
   const simdjson::error_code error = parser_->Walk(text, &writer, &where);
+  // A thread keeps its tape: one huge value must not hold a huge buffer for good.
+  if (text.size() > kKeptBytes) parser_ = std::make_unique<Parser>();
   if (error == simdjson::SUCCESS) return Status::Ok();
   if (writer.bad_at() != nullptr) where = writer.bad_at();
   if (where >= text.data() && where <= text.data() + text.size()) {
