@@ -1,0 +1,99 @@
+#include "graph/layer_mapping.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+
+#include "base/file.h"
+
+namespace msprobe::graph {
+namespace {
+
+constexpr size_t kMaxFileSize = 16 << 20;
+/// Aliases let a small file stand for many rules.
+constexpr size_t kMaxRules = 1'000'000;
+constexpr const char* kAdvice =
+    "write 'ClassName:' and below it, indented, 'child.path: golden.child.path'";
+
+Status BadLine(const YAML::Mark& mark, const std::string& what, const std::string& path) {
+  const std::string line =
+      mark.is_null() ? "" : "line " + std::to_string(mark.line + 1) + " of the layer mapping: ";
+  return InvalidArgumentError(line + what, kAdvice, path);
+}
+
+bool IsModulePath(const std::string& text) {
+  return !text.empty() && text.front() != '.' && text.back() != '.' &&
+         text.find("..") == std::string::npos;
+}
+
+size_t Levels(const std::string& path) {
+  return static_cast<size_t>(std::count(path.begin(), path.end(), '.')) + 1;
+}
+
+Status ReadClass(const std::string& name, const YAML::Node& body, const std::string& path,
+                 std::vector<LayerMapping::Rule>* rules) {
+  for (const auto& entry : body) {
+    const YAML::Node& from = entry.first;
+    const YAML::Node& to = entry.second;
+    if (!from.IsScalar()) return BadLine(from.Mark(), "a child path is not plain text", path);
+    const std::string& child = from.Scalar();
+    if (!to.IsScalar()) {
+      return BadLine(from.Mark(), "'" + child + "' has no golden path as plain text", path);
+    }
+    if (!IsModulePath(child) || !IsModulePath(to.Scalar())) {
+      return BadLine(from.Mark(), "'" + child + ": " + to.Scalar() + "' has an empty part", path);
+    }
+    rules->push_back({child, to.Scalar()});
+  }
+  std::stable_sort(rules->begin(), rules->end(), [](const auto& a, const auto& b) {
+    const size_t a_levels = Levels(a.target_path);
+    const size_t b_levels = Levels(b.target_path);
+    return a_levels != b_levels ? a_levels > b_levels : a.target_path < b.target_path;
+  });
+  const auto twice = std::adjacent_find(
+      rules->begin(), rules->end(),
+      [](const auto& a, const auto& b) { return a.target_path == b.target_path; });
+  if (twice == rules->end()) return Status::Ok();
+  return BadLine(body.Mark(), "'" + twice->target_path + "' stands twice under '" + name + "'",
+                 path);
+}
+
+Result<LayerMapping> ReadDocument(const YAML::Node& document, const std::string& path) {
+  if (!document.IsMap() || document.size() == 0) {
+    return BadLine(document.Mark(), "no class names", path);
+  }
+  LayerMapping mapping;
+  size_t rules = 0;
+  for (const auto& entry : document) {
+    const YAML::Node& name = entry.first;
+    if (!name.IsScalar()) return BadLine(name.Mark(), "a class name is not plain text", path);
+    const std::string& text = name.Scalar();
+    if (!entry.second.IsMap() || entry.second.size() == 0) {
+      return BadLine(name.Mark(), "'" + text + "' has no 'child.path: golden.child.path' below it",
+                     path);
+    }
+    rules += entry.second.size();
+    if (rules > kMaxRules) return LimitExceededError("more than a million rules", {}, path);
+    const auto [it, is_new] = mapping.by_class.try_emplace(text);
+    if (!is_new) return BadLine(name.Mark(), "'" + text + "' stands twice", path);
+    MSPROBE_RETURN_IF_ERROR(ReadClass(text, entry.second, path, &it->second));
+  }
+  return mapping;
+}
+
+}  // namespace
+
+Result<LayerMapping> ParseLayerMapping(const std::string& text, const std::string& path) {
+  try {
+    return ReadDocument(YAML::Load(text), path);
+  } catch (const YAML::Exception& error) {
+    return BadLine(error.mark, error.msg, path);
+  }
+}
+
+Result<LayerMapping> LoadLayerMapping(const std::filesystem::path& path) {
+  MSPROBE_ASSIGN_OR_RETURN(const std::string text, base::ReadSmallFile(path, kMaxFileSize));
+  return ParseLayerMapping(text, path.string());
+}
+
+}  // namespace msprobe::graph

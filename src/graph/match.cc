@@ -1,0 +1,123 @@
+#include "graph/match.h"
+
+#include <utility>
+
+#include "base/thread_pool.h"
+#include "graph/pairing.h"
+
+namespace msprobe::graph {
+namespace {
+
+/// Same name and same names of all ancestors. Ancestors are equal where the parents' names and the
+/// parents' ancestors are.
+void PairByName(Pairing* pairing) {
+  const Graph& target = pairing->target();
+  const Graph& golden = pairing->golden();
+  for (const NodeId id : ParentsFirst(target)) {
+    if (id == kRootNode) continue;
+    const Node& node = target.nodes[id];
+    const NodeId partner = golden.Find(node.name);
+    if (partner == kNoNode || partner == kRootNode) continue;
+    if (pairing->golden_of(node.parent) == golden.nodes[partner].parent) {
+      pairing->Link(id, partner);
+    } else {
+      pairing->Reject(id, partner, MatchReason::kOtherParent);
+    }
+  }
+}
+
+void MatchByName(const MatchOptions& options, Pairing* pairing) {
+  PairByName(pairing);
+  std::vector<NodeId> linked;
+  for (NodeId id = 1; id < pairing->target().nodes.size(); ++id) {
+    if (pairing->golden_of(id) != kNoNode) linked.push_back(id);
+  }
+  Match& match = pairing->match();
+  if (options.mode == MatchMode::kStrict) {
+    pairing->Check(linked, RecordRule::kSame, options.threads, [&](NodeId id, MatchReason reason) {
+      pairing->Reject(id, pairing->golden_of(id), reason);
+    });
+    return;
+  }
+  pairing->Check(linked, RecordRule::kSameUpToDType, options.threads,
+                 [&](NodeId id, MatchReason reason) {
+                   match.target_reason[id] = reason;
+                   match.golden_reason[match.golden_of_target[id]] = reason;
+                   match.mismatched[id] = reason != MatchReason::kOtherDType;
+                 });
+}
+
+}  // namespace
+
+std::string_view MatchReasonText(MatchReason reason) {
+  switch (reason) {
+    case MatchReason::kNone: return "";
+    case MatchReason::kNoSuchName: return "no such name";
+    case MatchReason::kOtherParent: return "other parent";
+    case MatchReason::kParentUnmatched: return "parent unmatched";
+    case MatchReason::kOtherCount: return "other number of inputs or outputs";
+    case MatchReason::kOtherType: return "other type";
+    case MatchReason::kOtherShape: return "other shape";
+    case MatchReason::kOtherDType: return "other dtype";
+  }
+  return "";
+}
+
+Pairing::Pairing(const Graph& target, const Graph& golden) : target_(target), golden_(golden) {
+  match_.golden_of_target.assign(target.nodes.size(), kNoNode);
+  match_.target_of_golden.assign(golden.nodes.size(), kNoNode);
+  match_.target_reason.assign(target.nodes.size(), MatchReason::kNoSuchName);
+  match_.golden_reason.assign(golden.nodes.size(), MatchReason::kNoSuchName);
+  match_.mismatched.assign(target.nodes.size(), false);
+  match_.by_mapping.assign(target.nodes.size(), false);
+  Link(kRootNode, kRootNode);
+}
+
+void Pairing::Link(NodeId target, NodeId golden) {
+  match_.golden_of_target[target] = golden;
+  match_.target_of_golden[golden] = target;
+  match_.target_reason[target] = MatchReason::kNone;
+  match_.golden_reason[golden] = MatchReason::kNone;
+}
+
+void Pairing::Reject(NodeId target, NodeId golden, MatchReason reason) {
+  match_.golden_of_target[target] = kNoNode;
+  match_.target_of_golden[golden] = kNoNode;
+  match_.target_reason[target] = reason;
+  match_.golden_reason[golden] = reason;
+}
+
+std::vector<MatchReason> Pairing::Reasons(std::span<const NodeId> targets, RecordRule rule,
+                                          size_t threads) const {
+  std::vector<MatchReason> reasons(targets.size(), MatchReason::kNone);
+  base::ParallelFor(targets.size(), 256, threads, [&](size_t begin, size_t end) {
+    dump::Record a;
+    dump::Record b;
+    const dump::Record nothing;
+    const auto read = [&nothing](const Graph& graph, NodeId id,
+                                 dump::Record* record) -> const dump::Record* {
+      const dump::EntryId entry = graph.nodes[id].entry;
+      if (entry == dump::kNoEntry) return &nothing;
+      return graph.dump->Read(entry, record).ok() ? record : nullptr;
+    };
+    for (size_t i = begin; i < end; ++i) {
+      const dump::Record* target = read(target_, targets[i], &a);
+      const dump::Record* golden = read(golden_, golden_of(targets[i]), &b);
+      if (target != nullptr && golden != nullptr) reasons[i] = CheckRecords(*target, *golden, rule);
+    }
+  });
+  return reasons;
+}
+
+Result<Match> MatchGraphs(const Graph& target, const Graph& golden, const MatchOptions& options,
+                          base::Diagnostics*) {
+  Pairing pairing(target, golden);
+  if (options.fuzzy || options.use_mapping) {
+    MatchByScope(options, &pairing);
+  } else {
+    MatchByName(options, &pairing);
+  }
+  return std::move(pairing.match());
+}
+
+}  // namespace msprobe::graph

@@ -1,0 +1,97 @@
+#include "graph/stack_frames.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace msprobe::graph {
+namespace {
+
+constexpr std::array<std::string_view, 7> kFrameworkFolders = {
+    "/msprobe/",   "/torch/",   "/torch_npu/", "/mindspore/",
+    "/mindtorch/", "/mindnlp/", "/msadapter/"};
+
+bool Contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+bool IsUserCode(const StackFrame& frame) {
+  return std::none_of(kFrameworkFolders.begin(), kFrameworkFolders.end(),
+                      [&](std::string_view folder) { return Contains(frame.path, folder); });
+}
+
+bool IsIdentifierChar(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+bool IsNumber(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// True for "y = self.fc(x)" and "fc".
+bool Calls(std::string_view source, std::string_view attribute) {
+  for (size_t at = source.find(attribute); at != std::string_view::npos;
+       at = source.find(attribute, at + 1)) {
+    const size_t end = at + attribute.size();
+    const bool starts = at == 0 || !IsIdentifierChar(source[at - 1]);
+    if (starts && end < source.size() && source[end] == '(') return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+StackFrame ParseStackFrame(std::string_view text) {
+  StackFrame frame;
+  const size_t line_break = text.find('\n');
+  if (line_break != std::string_view::npos) {
+    frame.source = text.substr(line_break + 1);
+    text = text.substr(0, line_break);
+    while (frame.source.starts_with(' ')) frame.source.remove_prefix(1);
+    while (text.ends_with(' ') || text.ends_with(',')) text.remove_suffix(1);
+  }
+  if (text.starts_with("File ")) text.remove_prefix(5);
+  // From the end: a path may hold anything.
+  const size_t function = text.rfind(", in ");
+  if (function == std::string_view::npos) {
+    frame.path = text;
+    return frame;
+  }
+  frame.function = text.substr(function + 5);
+  text = text.substr(0, function);
+  frame.path = text.substr(0, text.rfind(", line "));
+  return frame;
+}
+
+size_t CallerFrame(std::span<const std::string> frames, const NodeName& name) {
+  size_t outside = frames.size();
+  const size_t dot = name.path.rfind('.');
+  const std::string_view attribute =
+      dot == std::string_view::npos ? name.path : name.path.substr(dot + 1);
+  const bool by_attribute = name.kind == NodeKind::kModule && !IsNumber(attribute);
+  for (size_t i = 0; i < frames.size(); ++i) {
+    const StackFrame frame = ParseStackFrame(frames[i]);
+    if (by_attribute && Calls(frame.source, attribute)) return i;
+    if (outside == frames.size() && IsUserCode(frame)) {
+      if (!by_attribute) return i;
+      outside = i;
+    }
+  }
+  return outside == frames.size() ? 0 : outside;
+}
+
+bool ShowsRecomputation(std::span<const std::string> frames) {
+  // The functions in which torch.utils.checkpoint (reentrant and not), Megatron's tensor_parallel
+  // and mindspore.recompute run the forward again.
+  constexpr std::array<std::string_view, 4> kFunctions = {"backward", "recompute_fn", "unpack_hook",
+                                                          "bprop"};
+  return std::any_of(frames.begin(), frames.end(), [&](const std::string& text) {
+    const StackFrame frame = ParseStackFrame(text);
+    const bool checkpoints = Contains(frame.path, "checkpoint") ||
+                             Contains(frame.path, "recompute") ||
+                             frame.path.ends_with("tensor_parallel/random.py");
+    return checkpoints &&
+           (Contains(frame.function, "recompute") ||
+            std::find(kFunctions.begin(), kFunctions.end(), frame.function) != kFunctions.end());
+  });
+}
+
+}  // namespace msprobe::graph
