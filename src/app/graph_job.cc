@@ -1,0 +1,324 @@
+#include "app/graph_job.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include "app/graph_plan.h"
+#include "base/thread_pool.h"
+#include "compare/first_divergence.h"
+#include "dump/rank_dump.h"
+#include "graph/graph.h"
+#include "visfile/visfile.h"
+
+namespace msprobe::app {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double SecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+class SerialObserver final : public GraphObserver {
+ public:
+  explicit SerialObserver(GraphObserver* inner) : inner_(inner) {}
+
+  void JobStarted(size_t units) override {
+    if (inner_ != nullptr) inner_->JobStarted(units);
+  }
+  void UnitStarted(size_t unit, const std::string& label) override {
+    const std::lock_guard lock(mutex_);
+    if (inner_ != nullptr) inner_->UnitStarted(unit, label);
+  }
+  void UnitProgress(size_t unit, double fraction) override {
+    const std::lock_guard lock(mutex_);
+    if (inner_ != nullptr) inner_->UnitProgress(unit, fraction);
+  }
+  void UnitCompared(const std::string& label, const compare::Comparison& comparison) override {
+    const std::lock_guard lock(mutex_);
+    if (inner_ != nullptr) inner_->UnitCompared(label, comparison);
+  }
+  void UnitFinished(size_t unit, const report::UnitSummary& summary) override {
+    const std::lock_guard lock(mutex_);
+    if (inner_ != nullptr) inner_->UnitFinished(unit, summary);
+  }
+
+ private:
+  GraphObserver* inner_;
+  std::mutex mutex_;
+};
+
+/// A planned unit while it is worked on.
+struct Work {
+  PlannedUnit plan;
+  base::Diagnostics diagnostics;
+  std::shared_ptr<graph::Graph> target;  ///< empty when not built yet, or written
+  std::shared_ptr<graph::Graph> golden;
+  report::UnitSummary summary;
+};
+
+Status CheckTasks(const dump::RankDump& target, const dump::RankDump& golden) {
+  const bool target_structure = target.task() == dump::Task::kStructure;
+  const bool golden_structure = golden.task() == dump::Task::kStructure;
+  if (target_structure == golden_structure) return Status::Ok();
+  return InvalidArgumentError("the target's task is " + std::string(target.task_text()) +
+                                  ", the golden side's is " + std::string(golden.task_text()),
+                              "collect both sides with the same task", golden.directory().string());
+}
+
+class JobRunner {
+ public:
+  JobRunner(const GraphJob& job, GraphObserver* observer, const base::CancelToken* cancel)
+      : job_(job),
+        observer_(observer),
+        cancel_(cancel),
+        threads_(job.threads > 0 ? job.threads : base::AvailableCores()) {}
+
+  Result<GraphSummary> Run(base::Diagnostics* diagnostics);
+
+ private:
+  bool cancelled() const { return cancel_ != nullptr && cancel_->cancelled(); }
+
+  Status Prepare(base::Diagnostics* diagnostics);
+  void RunBatch(size_t begin, size_t end);
+  void RunUnit(size_t index, size_t inner_threads);
+  Status BuildUnit(Work* work, size_t inner_threads);
+  Status CompareUnit(size_t index, size_t inner_threads);
+  Status WriteUnit(const visfile::VisContent& content, size_t inner_threads, Work* work);
+  Result<std::shared_ptr<graph::Graph>> Build(const dump::DumpUnit& unit, size_t inner_threads,
+                                              base::Diagnostics* diagnostics);
+  void LinkCollectives(size_t begin, size_t end);
+  Status Guarded(Status (JobRunner::*step)(size_t, size_t), size_t index, size_t inner_threads);
+  Status BuildStep(size_t index, size_t inner_threads) {
+    return BuildUnit(&works_[index], inner_threads);
+  }
+
+  const GraphJob& job_;
+  SerialObserver observer_;
+  const base::CancelToken* cancel_;
+  size_t threads_;
+  std::string time_stamp_ = TimeStamp();
+  graph::MatchOptions match_options_;
+  std::vector<Work> works_;
+  std::mutex db_mutex_;
+  std::unique_ptr<visfile::VisDbWriter> db_;
+};
+
+Status JobRunner::Prepare(base::Diagnostics* diagnostics) {
+  match_options_.mode = job_.match_mode;
+  match_options_.fuzzy = job_.fuzzy_match;
+  match_options_.use_mapping = job_.ignore_classes || !job_.layer_mapping.empty();
+  if (!job_.layer_mapping.empty()) {
+    MSPROBE_ASSIGN_OR_RETURN(match_options_.mapping, graph::LoadLayerMapping(job_.layer_mapping));
+  }
+  MSPROBE_ASSIGN_OR_RETURN(std::vector<PlannedUnit> plan, PlanUnits(job_, diagnostics));
+  works_ = std::vector<Work>(plan.size());
+  for (size_t i = 0; i < plan.size(); ++i) works_[i].plan = std::move(plan[i]);
+  MSPROBE_RETURN_IF_ERROR(PrepareOutput(job_, diagnostics));
+  if (job_.format == OutputFormat::kVisDb) {
+    const std::string name =
+        (job_.golden.empty() ? "build_" : "compare_") + time_stamp_ + ".vis.db";
+    MSPROBE_ASSIGN_OR_RETURN(db_,
+                             visfile::VisDbWriter::Create(job_.output / name, {threads_, cancel_}));
+  }
+  return Status::Ok();
+}
+
+Result<GraphSummary> JobRunner::Run(base::Diagnostics* diagnostics) {
+  const Clock::time_point start = Clock::now();
+  MSPROBE_RETURN_IF_ERROR(Prepare(diagnostics));
+  observer_.JobStarted(works_.size());
+  for (size_t begin = 0; begin < works_.size() && !cancelled();) {
+    size_t end = begin + 1;
+    while (end < works_.size() && works_[end].plan.target.step == works_[begin].plan.target.step) {
+      ++end;
+    }
+    RunBatch(begin, end);
+    begin = end;
+  }
+  if (cancelled()) return CancelledError();
+
+  GraphSummary summary;
+  bool any_fine = false;
+  for (Work& work : works_) {
+    any_fine |= work.summary.status.ok();
+    diagnostics->Merge(std::move(work.diagnostics));
+    if (!work.summary.output.empty()) summary.outputs.push_back(work.summary.output);
+  }
+  if (db_ != nullptr && any_fine) {
+    MSPROBE_ASSIGN_OR_RETURN(std::filesystem::path path, db_->Finish());
+    for (Work& work : works_) {
+      if (work.summary.status.ok()) work.summary.output = path;
+    }
+    summary.outputs.push_back(std::move(path));
+  }
+  for (Work& work : works_) summary.units.push_back(std::move(work.summary));
+  summary.seconds = SecondsSince(start);
+  return summary;
+}
+
+/// All ranks of one step. With several ranks their graphs (mapped files and flat arrays) stay
+/// until each is written, because a collective names its peers on all other ranks; comparisons,
+/// which are many times larger, exist for at most `threads_` ranks at once.
+void JobRunner::RunBatch(size_t begin, size_t end) {
+  const size_t count = end - begin;
+  const size_t inner_threads = std::max<size_t>(1, threads_ / count);
+  if (count > 1) {
+    base::ParallelFor(count, 1, threads_, [&](size_t from, size_t to) {
+      for (size_t i = begin + from; i < begin + to && !cancelled(); ++i) {
+        works_[i].summary.status = Guarded(&JobRunner::BuildStep, i, inner_threads);
+      }
+    });
+    LinkCollectives(begin, end);
+  }
+  base::ParallelFor(count, 1, threads_, [&](size_t from, size_t to) {
+    for (size_t i = begin + from; i < begin + to && !cancelled(); ++i) RunUnit(i, inner_threads);
+  });
+}
+
+Status JobRunner::Guarded(Status (JobRunner::*step)(size_t, size_t), size_t index,
+                          size_t inner_threads) {
+  try {
+    return (this->*step)(index, inner_threads);
+  } catch (const std::bad_alloc&) {
+    return LimitExceededError("out of memory", "use fewer threads (-j 1) or fewer ranks",
+                              works_[index].plan.target.directory.string());
+  }
+}
+
+void JobRunner::RunUnit(size_t index, size_t inner_threads) {
+  Work& work = works_[index];
+  const Clock::time_point start = Clock::now();
+  work.summary.label = work.plan.label;
+  work.summary.step = work.plan.target.step;
+  work.summary.rank = work.plan.target.rank;
+  observer_.UnitStarted(index, work.plan.label);
+  if (work.summary.status.ok()) {
+    work.summary.status = Guarded(&JobRunner::CompareUnit, index, inner_threads);
+  }
+  work.target.reset();
+  work.golden.reset();
+  work.summary.seconds = SecondsSince(start);
+  if (!cancelled()) observer_.UnitFinished(index, work.summary);
+}
+
+Result<std::shared_ptr<graph::Graph>> JobRunner::Build(const dump::DumpUnit& unit,
+                                                       size_t inner_threads,
+                                                       base::Diagnostics* diagnostics) {
+  MSPROBE_ASSIGN_OR_RETURN(std::shared_ptr<const dump::RankDump> dump,
+                           dump::RankDump::Open(unit.directory, {}, diagnostics));
+  if (dump->task() == dump::Task::kOther) {
+    return InvalidArgumentError("task '" + std::string(dump->task_text()) + "' is not known",
+                                "collect with task statistics, tensor or structure",
+                                (unit.directory / "dump.json").string());
+  }
+  if (!job_.framework.empty() && dump->framework() != job_.framework) {
+    diagnostics->Add(base::DiagnosticKind::kNote,
+                     InvalidArgumentError("-f says " + job_.framework + ", the dump says " +
+                                              std::string(dump->framework()),
+                                          "the dump decides", unit.directory.string()));
+  }
+  graph::BuildOptions options;
+  options.check_overflow = job_.overflow_check;
+  options.threads = inner_threads;
+  MSPROBE_ASSIGN_OR_RETURN(std::unique_ptr<graph::Graph> graph,
+                           graph::BuildGraph(std::move(dump), options, diagnostics));
+  return std::shared_ptr<graph::Graph>(std::move(graph));
+}
+
+Status JobRunner::BuildUnit(Work* work, size_t inner_threads) {
+  MSPROBE_ASSIGN_OR_RETURN(work->target,
+                           Build(work->plan.target, inner_threads, &work->diagnostics));
+  if (work->plan.golden) {
+    MSPROBE_ASSIGN_OR_RETURN(work->golden,
+                             Build(*work->plan.golden, inner_threads, &work->diagnostics));
+  }
+  return Status::Ok();
+}
+
+void JobRunner::LinkCollectives(size_t begin, size_t end) {
+  for (const auto side : {&Work::target, &Work::golden}) {
+    std::vector<graph::Graph*> graphs;
+    std::vector<int64_t> ranks;
+    for (size_t i = begin; i < end; ++i) {
+      if ((works_[i].*side) == nullptr) continue;
+      graphs.push_back((works_[i].*side).get());
+      ranks.push_back(works_[i].plan.target.rank.value_or(0));
+    }
+    if (graphs.size() > 1) {
+      graph::MatchCollectives(graphs, ranks, &works_[begin].diagnostics);
+    }
+  }
+}
+
+Status JobRunner::CompareUnit(size_t index, size_t inner_threads) {
+  Work& work = works_[index];
+  if (work.target == nullptr) MSPROBE_RETURN_IF_ERROR(BuildUnit(&work, inner_threads));
+  observer_.UnitProgress(index, 0.3);
+  if (cancelled()) return CancelledError();
+
+  visfile::VisContent content;
+  content.step = work.plan.target.step;
+  content.rank = work.plan.target.is_process ? std::optional<int64_t>() : work.plan.target.rank;
+  content.overflow_check = job_.overflow_check;
+  content.complete_stack = job_.complete_stack;
+  if (work.golden == nullptr) {
+    content.single = work.target.get();
+    MSPROBE_RETURN_IF_ERROR(WriteUnit(content, inner_threads, &work));
+    report::SummarizeGraph(*work.target, &work.summary);
+    return Status::Ok();
+  }
+
+  MSPROBE_RETURN_IF_ERROR(CheckTasks(*work.target->dump, *work.golden->dump));
+  const compare::CompareMode mode =
+      compare::ChooseMode(*work.target->dump, *work.golden->dump, &work.diagnostics);
+  graph::MatchOptions match_options = match_options_;
+  match_options.threads = inner_threads;
+  MSPROBE_ASSIGN_OR_RETURN(
+      graph::Match match,
+      graph::MatchGraphs(*work.target, *work.golden, match_options, &work.diagnostics));
+  compare::CompareOptions options;
+  options.threads = inner_threads;
+  options.cancel = cancel_;
+  options.progress = [this, index](size_t done, size_t total) {
+    observer_.UnitProgress(index, 0.3 + 0.6 * static_cast<double>(done) /
+                                            static_cast<double>(std::max<size_t>(1, total)));
+  };
+  MSPROBE_ASSIGN_OR_RETURN(const compare::Comparison comparison,
+                           compare::Compare(work.target, work.golden, std::move(match), mode,
+                                            options, &work.diagnostics));
+  const compare::DivergenceReport divergences = compare::FindDivergences(comparison);
+  content.comparison = &comparison;
+  content.divergences = &divergences;
+  MSPROBE_RETURN_IF_ERROR(WriteUnit(content, inner_threads, &work));
+  report::SummarizeComparison(comparison, divergences, &work.summary);
+  observer_.UnitCompared(work.plan.label, comparison);
+  return Status::Ok();
+}
+
+Status JobRunner::WriteUnit(const visfile::VisContent& content, size_t inner_threads, Work* work) {
+  if (cancelled()) return CancelledError();
+  if (db_ != nullptr) {
+    const std::lock_guard lock(db_mutex_);
+    return db_->Add(content);
+  }
+  const std::string name = (content.single != nullptr ? "build" : "compare") +
+                           work->plan.name_part + "_" + time_stamp_ + ".vis";
+  MSPROBE_ASSIGN_OR_RETURN(work->summary.output, visfile::WriteVis(content, job_.output / name,
+                                                                   {inner_threads, cancel_}));
+  return Status::Ok();
+}
+
+}  // namespace
+
+Result<GraphSummary> RunGraphJob(const GraphJob& job, GraphObserver* observer,
+                                 const base::CancelToken* cancel, base::Diagnostics* diagnostics) {
+  return JobRunner(job, observer, cancel).Run(diagnostics);
+}
+
+}  // namespace msprobe::app

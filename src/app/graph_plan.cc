@@ -1,0 +1,125 @@
+#include "app/graph_plan.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
+#include <system_error>
+#include <utility>
+
+#include "base/file.h"
+
+namespace msprobe::app {
+
+namespace {
+
+using base::DiagnosticKind;
+
+PlannedUnit Plan(dump::DumpUnit target, std::optional<dump::DumpUnit> golden,
+                 dump::LayoutKind kind) {
+  PlannedUnit unit;
+  if (target.step) {
+    const std::string step = "step" + std::to_string(*target.step);
+    unit.label = step;
+    unit.name_part = "_" + step;
+  }
+  // A process number says nothing to whoever reads the file's name.
+  const bool process = target.is_process || (golden && golden->is_process);
+  if (target.rank) {
+    if (!unit.label.empty()) unit.label += "/";
+    unit.label += (target.is_process ? "proc" : "rank") + std::to_string(*target.rank);
+    if (!process) unit.name_part += "_rank" + std::to_string(*target.rank);
+  }
+  if (kind == dump::LayoutKind::kSingle) unit.label = target.directory.string();
+  unit.target = std::move(target);
+  unit.golden = std::move(golden);
+  return unit;
+}
+
+/// Names in `directory` that end in ".vis" and in ".vis.db".
+std::pair<bool, bool> FindGraphFiles(const std::filesystem::path& directory) {
+  bool vis = false;
+  bool db = false;
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(directory, error), end; !error && it != end;
+       it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    db |= name.ends_with(".vis.db");
+    vis |= name.ends_with(".vis");
+  }
+  return {vis, db};
+}
+
+void NoteOtherFiles(const GraphJob& job, base::Diagnostics* diagnostics) {
+  const auto [vis, db] = FindGraphFiles(job.output);
+  const std::string where = job.output.string();
+  if (job.format == OutputFormat::kVis && db) {
+    diagnostics->Add(DiagnosticKind::kNote,
+                     InvalidArgumentError("a .vis.db lies there already: TensorBoard will hide the "
+                                          "new .vis behind it",
+                                          "use one output directory per format", where));
+  }
+  if (job.format == OutputFormat::kVisDb && vis) {
+    diagnostics->Add(DiagnosticKind::kNote,
+                     InvalidArgumentError("there are .vis files already: TensorBoard will hide "
+                                          "them behind the new .vis.db",
+                                          "use one output directory per format", where));
+  }
+  if (job.format == OutputFormat::kVisDb && db) {
+    diagnostics->Add(
+        DiagnosticKind::kNote,
+        InvalidArgumentError("a .vis.db lies there already: TensorBoard shows one per directory",
+                             "use a new output directory", where));
+  }
+}
+
+}  // namespace
+
+Result<std::vector<PlannedUnit>> PlanUnits(const GraphJob& job, base::Diagnostics* diagnostics) {
+  std::vector<PlannedUnit> units;
+  MSPROBE_ASSIGN_OR_RETURN(const dump::DumpTree target,
+                           dump::FindDumpUnits(job.target, diagnostics));
+  if (job.golden.empty()) {
+    for (const dump::DumpUnit& unit : target.units) {
+      units.push_back(Plan(unit, std::nullopt, target.kind));
+    }
+    return units;
+  }
+  MSPROBE_ASSIGN_OR_RETURN(const dump::DumpTree golden,
+                           dump::FindDumpUnits(job.golden, diagnostics));
+  MSPROBE_ASSIGN_OR_RETURN(std::vector<dump::UnitPair> pairs, dump::PairUnits(target, golden));
+  for (dump::UnitPair& pair : pairs) {
+    units.push_back(Plan(std::move(pair.target), std::move(pair.golden), target.kind));
+  }
+  return units;
+}
+
+Status PrepareOutput(const GraphJob& job, base::Diagnostics* diagnostics) {
+  MSPROBE_RETURN_IF_ERROR(base::CreateDirectories(job.output));
+  // Hours of comparing must not end at a directory that was closed from the start.
+  if (::access(job.output.c_str(), W_OK | X_OK) != 0) {
+    const Status cause = IoError("cannot write to the output directory", errno);
+    return {StatusCode::kIo, cause.fact(), "choose another one with -o", job.output.string()};
+  }
+  struct stat info{};
+  if (::stat(job.output.c_str(), &info) == 0 && (info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    diagnostics->Add(DiagnosticKind::kNote,
+                     InvalidArgumentError("others may write to the output directory: TensorBoard's "
+                                          "graph plugin refuses such files",
+                                          "chmod 750", job.output.string()));
+  }
+  NoteOtherFiles(job, diagnostics);
+  return Status::Ok();
+}
+
+std::string TimeStamp() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::localtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof(text), "%Y%m%d%H%M%S", &parts);
+  return text;
+}
+
+}  // namespace msprobe::app

@@ -1,0 +1,100 @@
+#include "cli/console.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <vector>
+
+#include "base/log.h"
+#include "report/printable.h"
+
+namespace msprobe::cli {
+
+namespace {
+
+constexpr uint64_t kShownPerKind = 3;
+
+void WriteAll(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;  // nobody reads any more
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
+std::string_view Heading(base::DiagnosticKind kind) {
+  switch (kind) {
+    case base::DiagnosticKind::kForeignEntry: return "foreign files or folders, skipped";
+    case base::DiagnosticKind::kUnknownPrefix: return "unknown API prefixes, taken as APIs";
+    case base::DiagnosticKind::kUnplacedNode: return "nodes without a place in construct.json";
+    case base::DiagnosticKind::kUnreadableTensor: return "unreadable tensors";
+    case base::DiagnosticKind::kUnreadableRecord: return "records that cannot be understood";
+    case base::DiagnosticKind::kTornTail: return "files cut inside a record";
+    case base::DiagnosticKind::kUnknownKey: return "unknown keys";
+    case base::DiagnosticKind::kNote: return "notes";
+  }
+  return "";
+}
+
+}  // namespace
+
+void PrintOut(std::string_view text) { WriteAll(STDOUT_FILENO, text); }
+void PrintError(std::string_view text) { WriteAll(STDERR_FILENO, text); }
+
+void PrintStatus(const Status& status) {
+  std::string text = "[ERROR] " + report::Printable(status.fact()) + "\n";
+  if (!status.advice().empty()) text += "  " + report::Printable(status.advice()) + "\n";
+  if (!status.path().empty()) text += "  " + report::Printable(status.path()) + "\n";
+  PrintError(text);
+}
+
+void PrintDiagnostics(const base::Diagnostics& diagnostics) {
+  std::array<std::vector<std::string>, base::kDiagnosticKindCount> lines;
+  for (const base::Diagnostic& entry : diagnostics.entries()) {
+    std::vector<std::string>& group = lines[static_cast<size_t>(entry.kind)];
+    const bool all = entry.kind == base::DiagnosticKind::kUnreadableTensor ||
+                     entry.kind == base::DiagnosticKind::kNote;
+    if (all || group.size() < kShownPerKind) {
+      group.push_back(report::Printable(entry.status.ToString()));
+    }
+  }
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const auto kind = static_cast<base::DiagnosticKind>(i);
+    const uint64_t count = diagnostics.count(kind);
+    if (count == 0) continue;
+    if (kind == base::DiagnosticKind::kNote) {
+      for (const std::string& line : lines[i]) base::Log(base::LogLevel::kWarning, line);
+      continue;
+    }
+    base::Log(base::LogLevel::kWarning,
+              std::to_string(count) + " " + std::string(Heading(kind)) + ":");
+    for (const std::string& line : lines[i]) PrintError("  " + line + "\n");
+    if (count > lines[i].size()) {
+      PrintError("  and " + std::to_string(count - lines[i].size()) + " more\n");
+    }
+  }
+}
+
+ProgressBar::ProgressBar() : enabled_(::isatty(STDERR_FILENO) == 1) {}
+
+void ProgressBar::Show(double fraction, std::string_view text) {
+  const int permille = static_cast<int>(fraction * 1000);
+  if (!enabled_ || permille == shown_permille_) return;
+  shown_permille_ = permille;
+  constexpr size_t kCells = 30;
+  const auto done = static_cast<size_t>(fraction * kCells);
+  std::string line = "\r\x1b[K[";
+  line.append(done, '#').append(kCells - done, ' ').append("] ");
+  line += std::to_string(permille / 10) + "%  " + report::Printable(text);
+  PrintError(line);
+}
+
+void ProgressBar::Clear() {
+  if (!enabled_ || shown_permille_ < 0) return;
+  shown_permille_ = -1;
+  PrintError("\r\x1b[K");
+}
+
+}  // namespace msprobe::cli

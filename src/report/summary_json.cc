@@ -1,0 +1,102 @@
+#include "report/summary_json.h"
+
+#include <cmath>
+
+#include "formats/json/json_writer.h"
+
+namespace msprobe::report {
+
+namespace {
+
+using formats::JsonWriter;
+
+void WriteSide(const char* name, const SideCounts& counts, JsonWriter* json) {
+  json->Key(name).BeginObject();
+  json->Key("nodes").UInt(counts.nodes);
+  json->Key("matched").UInt(counts.matched);
+  json->Key("unmatched").UInt(counts.unmatched_total());
+  json->Key("unmatched_by_reason").BeginObject();
+  for (size_t i = 0; i < kReasonCount; ++i) {
+    if (counts.unmatched[i] == 0) continue;
+    json->Key(graph::MatchReasonText(static_cast<graph::MatchReason>(i))).UInt(counts.unmatched[i]);
+  }
+  json->EndObject().EndObject();
+}
+
+void WriteNodes(const char* name, const std::vector<ListedNode>& nodes, JsonWriter* json) {
+  json->Key(name).BeginArray();
+  for (const ListedNode& node : nodes) {
+    json->BeginObject().Key("name").String(node.name);
+    json->Key("index").Double(node.index);  // null where there is none
+    json->Key("status").String(compare::NodeStatusName(node.status));
+    json->Key("role").String(compare::RoleName(node.role));
+    json->Key("reason").String(node.reason);
+    json->Key("source").String(node.source);
+    json->EndObject();
+  }
+  json->EndArray();
+}
+
+void WriteCounts(const UnitSummary& summary, JsonWriter* json) {
+  json->Key("compared").Bool(summary.compared);
+  if (!summary.compared) {
+    json->Key("target").BeginObject().Key("nodes").UInt(summary.target.nodes).EndObject();
+  } else {
+    json->Key("mode").String(compare::CompareModeName(summary.mode));
+    WriteSide("target", summary.target, json);
+    WriteSide("golden", summary.golden, json);
+    json->Key("mismatched").UInt(summary.mismatched);
+    json->Key("bands").BeginArray();
+    for (const uint64_t count : summary.bands) json->UInt(count);
+    json->EndArray();
+    json->Key("nothing_to_compare").UInt(summary.without_index);
+    json->Key("errors").UInt(summary.errors);
+    json->Key("warnings").UInt(summary.warnings);
+    json->Key("unreadable_tensors").UInt(summary.unreadable_tensors);
+    json->Key("suspicious").UInt(summary.suspect_count);
+    json->Key("culprits").UInt(summary.culprit_count);
+  }
+  json->Key("overflow").BeginObject();
+  json->Key("medium").UInt(summary.overflow[1]);
+  json->Key("high").UInt(summary.overflow[2]);
+  json->Key("critical").UInt(summary.overflow[3]);
+  json->EndObject();
+}
+
+void WriteUnit(const UnitSummary& unit, JsonWriter* json) {
+  json->BeginObject().Key("label").String(unit.label);
+  json->Key("step");
+  unit.step ? json->Int(*unit.step) : json->Null();
+  json->Key("rank");
+  unit.rank ? json->Int(*unit.rank) : json->Null();
+  json->Key("seconds").Double(unit.seconds);
+  json->Key("error");
+  unit.status.ok() ? json->Null() : json->String(unit.status.ToString());
+  if (unit.status.ok()) {
+    json->Key("output").String(unit.output.string());
+    WriteCounts(unit, json);
+    WriteNodes("first_culprits", unit.culprits, json);
+    WriteNodes("first_suspicious", unit.suspects, json);
+  }
+  json->EndObject();
+}
+
+}  // namespace
+
+std::string SummaryJson(std::span<const UnitSummary> units, double seconds, int exit_code) {
+  UnitSummary total;
+  for (const UnitSummary& unit : units) AddCounts(unit, &total);
+  std::string out;
+  JsonWriter json(&out);
+  json.BeginObject().Key("exit_code").Int(exit_code);
+  json.Key("seconds").Double(seconds);
+  json.Key("total").BeginObject();
+  WriteCounts(total, &json);
+  json.EndObject();
+  json.Key("units").BeginArray();
+  for (const UnitSummary& unit : units) WriteUnit(unit, &json);
+  json.EndArray().EndObject();
+  return out;
+}
+
+}  // namespace msprobe::report

@@ -1,0 +1,158 @@
+#include "report/unit_summary.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace msprobe::report {
+
+namespace {
+
+using compare::NodeStatus;
+using graph::NodeId;
+
+SideCounts CountSide(const std::vector<NodeId>& partners,
+                     const std::vector<graph::MatchReason>& reasons) {
+  SideCounts counts;
+  counts.nodes = partners.size();
+  for (size_t id = 0; id < partners.size(); ++id) {
+    if (partners[id] != graph::kNoNode) {
+      ++counts.matched;
+    } else {
+      ++counts.unmatched[static_cast<size_t>(reasons[id])];
+    }
+  }
+  return counts;
+}
+
+ListedNode Describe(const compare::Comparison& comparison, NodeId id, compare::Role role,
+                    std::string reason) {
+  const compare::NodeResult& result = comparison.result(id);
+  ListedNode node;
+  node.name = comparison.target->nodes[id].name;
+  node.index = result.index;
+  node.status = result.status;
+  node.role = role;
+  node.reason = reason.empty() ? comparison.reasons[result.reason] : std::move(reason);
+  const std::vector<std::string> lines = graph::StackLines(*comparison.target, id, false);
+  if (!lines.empty()) node.source = SourceLine(lines.front());
+  return node;
+}
+
+size_t BandOf(compare::CompareMode mode, double index) {
+  const double width = mode == compare::CompareMode::kRealData ? 0.05 : 0.2;
+  return std::min<size_t>(4, static_cast<size_t>(std::max(0.0, index) / width));
+}
+
+bool IsSuspect(const compare::Comparison& comparison, NodeId id) {
+  const compare::NodeResult& result = comparison.result(id);
+  if (result.status == NodeStatus::kError || result.status == NodeStatus::kUnreadable) return true;
+  return !std::isnan(result.index) && BandOf(comparison.mode, result.index) == 4;
+}
+
+void CountOverflow(const graph::Graph& graph, UnitSummary* summary) {
+  for (const graph::Node& node : graph.nodes) {
+    ++summary->overflow[static_cast<size_t>(node.overflow)];
+  }
+}
+
+void CountResults(const compare::Comparison& comparison, UnitSummary* summary) {
+  for (NodeId id = 0; id < comparison.nodes.size(); ++id) {
+    const compare::NodeResult& result = comparison.nodes[id];
+    summary->warnings += result.status == NodeStatus::kWarning;
+    summary->errors += result.status == NodeStatus::kError;
+    if (comparison.match.golden_of_target[id] == graph::kNoNode) continue;
+    if (std::isnan(result.index)) {
+      ++summary->without_index;
+    } else {
+      ++summary->bands[BandOf(comparison.mode, result.index)];
+    }
+  }
+}
+
+void ListSuspects(const compare::Comparison& comparison,
+                  const compare::DivergenceReport& divergences, UnitSummary* summary) {
+  std::vector<const compare::Divergence*> by_node(comparison.nodes.size(), nullptr);
+  for (const compare::Divergence& divergence : divergences.divergences) {
+    by_node[divergence.node] = &divergence;
+  }
+  for (const NodeId id : graph::ExecutionOrder(*comparison.target)) {
+    if (id == graph::kRootNode || !IsSuspect(comparison, id)) continue;
+    if (++summary->suspect_count > kListedNodes) continue;
+    const compare::Role role = by_node[id] ? by_node[id]->role : compare::Role::kNone;
+    summary->suspects.push_back(Describe(comparison, id, role, {}));
+  }
+  summary->culprit_count = divergences.culprits.size();
+  for (const NodeId id : divergences.culprits) {
+    if (summary->culprits.size() == kListedNodes) break;
+    summary->culprits.push_back(Describe(comparison, id, compare::Role::kCulprit,
+                                         by_node[id] ? by_node[id]->reason : std::string()));
+  }
+}
+
+void Add(const SideCounts& from, SideCounts* to) {
+  to->nodes += from.nodes;
+  to->matched += from.matched;
+  for (size_t i = 0; i < kReasonCount; ++i) to->unmatched[i] += from.unmatched[i];
+}
+
+}  // namespace
+
+void AddCounts(const UnitSummary& unit, UnitSummary* total) {
+  total->compared |= unit.compared;
+  if (unit.compared) total->mode = unit.mode;
+  Add(unit.target, &total->target);
+  Add(unit.golden, &total->golden);
+  total->mismatched += unit.mismatched;
+  for (size_t i = 0; i < unit.bands.size(); ++i) total->bands[i] += unit.bands[i];
+  for (size_t i = 0; i < kOverflowLevels; ++i) total->overflow[i] += unit.overflow[i];
+  total->without_index += unit.without_index;
+  total->warnings += unit.warnings;
+  total->errors += unit.errors;
+  total->unreadable_tensors += unit.unreadable_tensors;
+  total->suspect_count += unit.suspect_count;
+  total->culprit_count += unit.culprit_count;
+}
+
+void SummarizeComparison(const compare::Comparison& comparison,
+                         const compare::DivergenceReport& divergences, UnitSummary* summary) {
+  const graph::Match& match = comparison.match;
+  summary->compared = true;
+  summary->mode = comparison.mode;
+  summary->target = CountSide(match.golden_of_target, match.target_reason);
+  summary->golden = CountSide(match.target_of_golden, match.golden_reason);
+  summary->mismatched =
+      static_cast<uint64_t>(std::count(match.mismatched.begin(), match.mismatched.end(), true));
+  summary->unreadable_tensors = comparison.unreadable_tensors;
+  CountOverflow(*comparison.target, summary);
+  CountResults(comparison, summary);
+  ListSuspects(comparison, divergences, summary);
+}
+
+void SummarizeGraph(const graph::Graph& graph, UnitSummary* summary) {
+  summary->compared = false;
+  summary->target.nodes = graph.nodes.size();
+  CountOverflow(graph, summary);
+}
+
+std::string SourceLine(std::string_view frame) {
+  constexpr std::string_view kFile = "File ";
+  constexpr std::string_view kLine = ", line ";
+  const size_t line = frame.find(kLine);
+  if (!frame.starts_with(kFile) || line == std::string_view::npos) {
+    return std::string(frame.substr(0, frame.find('\n')));
+  }
+  std::string text(frame.substr(kFile.size(), line - kFile.size()));
+  const std::string_view rest = frame.substr(line + kLine.size());
+  text.append(":").append(rest.substr(0, rest.find(',')));
+  const size_t code = rest.find('\n');
+  if (code != std::string_view::npos) {
+    const size_t begin = rest.find_first_not_of(" \n", code);
+    if (begin != std::string_view::npos) {
+      const size_t end = rest.find('\n', begin);
+      text.append("  ").append(rest.substr(begin, end - begin));
+    }
+  }
+  return text;
+}
+
+}  // namespace msprobe::report
