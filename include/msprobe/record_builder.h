@@ -98,23 +98,28 @@ class RecordBuilder {
   void BeginContainer(std::string_view key, bool is_list);
   bool Key(std::string_view key);
   void Line(int depth);
-  void Field(std::string_view key, bool first = false);
-  void TypedValue(std::string_view key, std::string_view type);
+  void Field(std::string_view name, bool first = false);
+  void TypedValue(std::string_view type);
+  void CloseValue();
   void EnterPlace(std::string_view key);
-  void Summary(const TensorDescription& tensor);
+  void Values(const TensorDescription& tensor);
+  void Extreme(const Statistics& statistics, double value, int64_t integer);
+  void Checksum(const TensorDescription& tensor);
   void Contents(std::string_view key, const TensorDescription& tensor);
-  void Complete();
+  void Complete(std::string_view extension);
   void Reset();
 
   std::string text_;
-  std::string place_;  // "input.0": where the next value stands, for the names of tensor files
-  size_t name_size_ = 0;
   std::string name_;
+  std::string place_;  // ".input.0": where the next value stands, for the names of tensor files
   std::vector<Level> levels_;
+  std::vector<TensorFile> files_;
+  size_t name_size_ = 0;  // of the name in text_, with quotes; 0: no record begun
+  size_t file_bytes_ = 0;
+  uint64_t files_without_memory_ = 0;
   int skipped_depth_ = 0;  // containers open beyond kMaxDepth
   bool has_value_ = false;
-  std::vector<TensorFile> files_;
-  size_t file_bytes_ = 0;
+  bool complete_ = false;
 };
 
 }  // namespace msprobe
