@@ -28,14 +28,6 @@ double StatusIndex(compare::NodeStatus status) {
   }
 }
 
-std::string_view CommunicationText(std::string_view name) {
-  if (name.find("send_recv") != std::string_view::npos) return "send_receive";
-  if (name.find("send") != std::string_view::npos) return "send";
-  return name.find("recv") != std::string_view::npos ? "receive" : "send_receive";
-}
-
-bool NodeLess(const graph::DistributedPeer* peer, NodeId node) { return peer->node < node; }
-
 }  // namespace
 
 SideText::SideText(const VisContent& content, Side side, Dialect dialect)
@@ -63,10 +55,6 @@ SideText::SideText(const VisContent& content, Side side, Dialect dialect)
       if (divergence.node < divergences_.size()) divergences_[divergence.node] = &divergence;
     }
   }
-  for (const graph::DistributedPeer& peer : graph_->distributed_peers) peers_.push_back(&peer);
-  std::ranges::stable_sort(peers_, {}, [](const graph::DistributedPeer* peer) {
-    return std::pair(peer->node, peer->peer_rank);
-  });
 }
 
 void SideText::Load(NodeId node, NodeScratch* scratch) const {
@@ -150,28 +138,29 @@ void SideText::AppendStack(NodeId node, std::string* out) const {
   out->push_back(']');
 }
 
-bool SideText::IsDistributed(NodeId node) const {
-  const auto first = std::lower_bound(peers_.begin(), peers_.end(), node, NodeLess);
-  return first != peers_.end() && (*first)->node == node;
+std::span<const graph::DistributedPeer> SideText::Peers(NodeId node) const {
+  return std::ranges::equal_range(graph_->distributed_peers, node, {},
+                                  &graph::DistributedPeer::node);
 }
 
 void SideText::AppendDistributed(NodeId node, std::string* out) const {
+  const std::span<const graph::DistributedPeer> peers = Peers(node);
   out->push_back('{');
-  auto peer = std::lower_bound(peers_.begin(), peers_.end(), node, NodeLess);
-  if (peer != peers_.end() && (*peer)->node == node) {
+  if (!peers.empty()) {
     out->append(R"("communications_type":)");
-    AppendQuoted(CommunicationText(graph_->nodes[node].name), out);
+    AppendQuoted(graph::CommunicationName(peers[0].communication), out);
     out->append(R"(,"nodes_info":{)");
-    int32_t last_rank = -1;
-    for (; peer != peers_.end() && (*peer)->node == node; ++peer) {
-      if ((*peer)->peer_rank == last_rank) continue;  // the format has room for one a rank
-      if (out->back() != '{') out->push_back(',');
-      last_rank = (*peer)->peer_rank;
+    const graph::DistributedPeer* last = nullptr;
+    for (const graph::DistributedPeer& peer : peers) {
+      // The format has room for one node a rank.
+      if (last != nullptr && last->peer_rank == peer.peer_rank) continue;
+      if (last != nullptr) out->push_back(',');
+      last = &peer;
       out->push_back('"');
-      out->append(std::to_string(last_rank));
+      out->append(std::to_string(peer.peer_rank));
       // The peer's index is in another file: "Nan" is the plugin's word for an unknown one.
       out->append(R"(":["Nan",)");
-      AppendQuoted((*peer)->peer_name, out);
+      AppendQuoted(peer.peer_name, out);
       out->push_back(']');
     }
     out->push_back('}');

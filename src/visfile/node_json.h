@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,7 +52,7 @@ class SideText {
   void AppendStack(graph::NodeId node, std::string* out) const;
   /// {} for nodes that no other rank takes part in.
   void AppendDistributed(graph::NodeId node, std::string* out) const;
-  bool IsDistributed(graph::NodeId node) const;
+  std::span<const graph::DistributedPeer> Peers(graph::NodeId node) const;
 
   /// The index as the viewers read it; NaN: none.
   double PluginIndex(graph::NodeId node) const;
@@ -71,7 +71,6 @@ class SideText {
   const graph::Graph* other_ = nullptr;
   const compare::Comparison* comparison_ = nullptr;      ///< null for a single graph
   std::vector<const compare::Divergence*> divergences_;  ///< by node; empty: none known
-  std::vector<const graph::DistributedPeer*> peers_;     ///< by node
 };
 
 /// "medium", "high", "critical"; empty for none.

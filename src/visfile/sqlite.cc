@@ -67,6 +67,8 @@ Result<bool> Statement::Step() {
   return status;
 }
 
+int Statement::columns() const { return sqlite3_column_count(statement_); }
+
 bool Statement::IsNull(int column) const {
   return sqlite3_column_type(statement_, column) == SQLITE_NULL;
 }

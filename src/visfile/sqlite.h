@@ -32,6 +32,7 @@ class Statement {
   /// One row to read: true; no (more) rows: false. After false the statement can run again.
   Result<bool> Step();
 
+  int columns() const;
   bool IsNull(int column) const;
   int64_t Int(int column) const;
   double Double(int column) const;

@@ -308,7 +308,7 @@ Status Writer::InsertRow(const SideText& side, const Chunk& chunk, const Row& ro
   insert_node_.BindText(kDistributed, chunk.Text(row, Row::kDistributed));
   insert_node_.BindText(kInputs, chunk.Text(row, Row::kInputs));
   insert_node_.BindText(kOutputs, chunk.Text(row, Row::kOutputs));
-  insert_node_.BindInt(kIsDistributed, side.IsDistributed(row.node) ? 1 : 0);
+  insert_node_.BindInt(kIsDistributed, side.Peers(row.node).empty() ? 0 : 1);
   return insert_node_.Step().status();
 }
 

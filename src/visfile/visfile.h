@@ -20,8 +20,8 @@ struct VisContent {
   const compare::Comparison* comparison = nullptr;
   const compare::DivergenceReport* divergences = nullptr;  ///< may be null
   const graph::Graph* single = nullptr;
-  std::optional<int64_t> step;
-  std::optional<int64_t> rank;
+  std::optional<int64_t> step = std::nullopt;
+  std::optional<int64_t> rank = std::nullopt;
   bool overflow_check = false;
   bool complete_stack = false;
 };

@@ -1,0 +1,208 @@
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "visfile/sqlite.h"
+#include "visfile/vis_fixture.h"
+
+namespace msprobe::visfile {
+namespace {
+
+using compare::CompareMode;
+using compare::Comparison;
+using compare::NodeStatus;
+using dump::Section;
+using fixture::GraphMaker;
+using fixture::Number;
+using fixture::ScratchDirectory;
+using fixture::Tensor;
+using graph::NodeKind;
+
+/// All rows of a query, one line each, columns separated by '|'.
+std::string Rows(const std::filesystem::path& path, std::string_view query) {
+  auto database = Database::Open(path, Database::Mode::kRead);
+  EXPECT_TRUE(database.ok()) << database.status().ToString();
+  auto statement = database->Prepare(query);
+  EXPECT_TRUE(statement.ok()) << statement.status().ToString();
+  std::string text;
+  for (;;) {
+    const auto more = statement->Step();
+    EXPECT_TRUE(more.ok());
+    if (!more.ok() || !*more) return text;
+    for (int column = 0; column < statement->columns(); ++column) {
+      text.append(column > 0 ? "|" : "");
+      text.append(statement->IsNull(column) ? "NULL" : statement->Text(column));
+    }
+    text.push_back('\n');
+  }
+}
+
+std::filesystem::path Write(const ScratchDirectory& directory,
+                            const std::vector<VisContent>& contents) {
+  auto writer = VisDbWriter::Create(directory.path() / "a.vis.db", {.threads = 2});
+  EXPECT_TRUE(writer.ok()) << writer.status().ToString();
+  for (const VisContent& content : contents) EXPECT_TRUE((*writer)->Add(content).ok());
+  const auto path = (*writer)->Finish();
+  EXPECT_TRUE(path.ok()) << path.status().ToString();
+  EXPECT_EQ(directory.entries(), 1U);
+  return path.ok() ? *path : std::filesystem::path();
+}
+
+std::shared_ptr<graph::Graph> SmallGraph() {
+  GraphMaker maker;
+  const graph::NodeId module =
+      maker.Add("Module.a.A.forward.0", graph::kRootNode, NodeKind::kModule,
+                {Tensor(Section::kInput, "input.0", Number(1e-9, "1e-09")),
+                 Tensor(Section::kOutput, "output.0", Number(1, "1.0"))});
+  maker.Add("Torch.b.0.forward", module, NodeKind::kApi);
+  maker.Add("Torch.c.0.forward", module, NodeKind::kApi);
+  maker.dump().AddStack("Module.a.A.forward.0", {"File a.py, line 1, in f, \n x"});
+  return maker.Make();
+}
+
+TEST(VisDbWriter, NodesStandInPostOrder) {
+  const ScratchDirectory directory;
+  const auto graph = SmallGraph();
+  const auto path = Write(directory, {{.single = graph.get(), .step = 3, .rank = 2}});
+  EXPECT_EQ(Rows(path,
+                 "SELECT id, graph_id, node_order, node_name, node_type, up_node, sub_nodes "
+                 "FROM tb_nodes ORDER BY node_order"),
+            "NPU_3_2_Torch.b.0.forward|NPU_3_2|0|Torch.b.0.forward|1|Module.a.A.forward.0|\n"
+            "NPU_3_2_Torch.c.0.forward|NPU_3_2|1|Torch.c.0.forward|1|Module.a.A.forward.0|\n"
+            "NPU_3_2_Module.a.A.forward.0|NPU_3_2|2|Module.a.A.forward.0|0|DefaultModel|"
+            "[\"Torch.b.0.forward\",\"Torch.c.0.forward\"]\n"
+            "NPU_3_2_DefaultModel|NPU_3_2|3|DefaultModel|0||[\"Module.a.A.forward.0\"]\n");
+  EXPECT_EQ(Rows(path,
+                 "SELECT precision_index, overflow_level, micro_step_id, matched_node_link, "
+                 "parallel_merge_info, matched_distributed, modified, data_source, "
+                 "dump_data_dir, step, rank, is_distributed FROM tb_nodes LIMIT 1"),
+            "NULL|NULL|0|[]||{}|0|NPU|/data/\"x\"|3|2|0\n");
+  EXPECT_EQ(Rows(path, "SELECT * FROM tb_config"), "1|build||NULL|1|0|{}|[2]|[3]\n");
+  EXPECT_EQ(Rows(path, "SELECT count(*) FROM msprobe_nodes"), "0\n");
+}
+
+TEST(VisDbWriter, EveryNodeHasAStackAndEqualStacksAreKeptOnce) {
+  const ScratchDirectory directory;
+  const auto graph = SmallGraph();
+  const auto path =
+      Write(directory, {{.single = graph.get(), .rank = 0}, {.single = graph.get(), .rank = 1}});
+  EXPECT_EQ(Rows(path, "SELECT stack_info FROM tb_stack ORDER BY stack_info"),
+            "[\"File a.py, line 1, in f, \\n x\"]\n[]\n");
+  EXPECT_EQ(Rows(path, "SELECT count(*) FROM tb_nodes n JOIN tb_stack s ON n.stack_id = s.id"),
+            "8\n");
+}
+
+TEST(VisDbWriter, AComparisonTellsStatusMetricsAndReasons) {
+  Comparison comparison = fixture::Compared(CompareMode::kStatistics, SmallGraph(), SmallGraph());
+  comparison.reasons = {"", "say \"why\""};
+  comparison.nodes[1].index = 0.7;
+  comparison.nodes[1].worst_below = 1;
+  comparison.nodes[1].status = NodeStatus::kWarning;
+  comparison.nodes[2].status = NodeStatus::kError;
+  comparison.nodes[3].status = NodeStatus::kUnreadable;
+  comparison.values[0].metrics[0] = -0.125;
+  comparison.values[1].status = NodeStatus::kError;
+  comparison.values[1].requires_grad_equal = false;
+  comparison.values[1].reason = 1;
+  const ScratchDirectory directory;
+  const auto path = Write(directory, {{.comparison = &comparison, .overflow_check = true}});
+  EXPECT_EQ(Rows(path,
+                 "SELECT node_name, precision_index FROM tb_nodes WHERE data_source='NPU' "
+                 "ORDER BY node_order"),
+            "Torch.b.0.forward|1\nTorch.c.0.forward|1\nModule.a.A.forward.0|0.5\n"
+            "DefaultModel|0\n");
+  EXPECT_EQ(Rows(path,
+                 "SELECT count(precision_index), count(*), min(id) FROM tb_nodes "
+                 "WHERE data_source='Bench'"),
+            "0|4|Bench_0_0_DefaultModel\n");
+  EXPECT_EQ(Rows(path,
+                 "SELECT input_data, output_data, matched_node_link FROM tb_nodes "
+                 "WHERE id='NPU_0_0_Module.a.A.forward.0'"),
+            R"({"Module.a.A.forward.0.input.0":{"type":"torch.Tensor","dtype":"torch.float32",)"
+            R"("shape":"[4, 8]","Max":"1e-09","Min":"null","Mean":"1e-09","Norm":"1e-09",)"
+            R"("requires_grad":"True","data_name":"-1","Max diff":"-0.125",)"
+            R"("Requires_grad Consistent":"True","Result":"pass","Err_message":"[]"}}|)"
+            R"({"Module.a.A.forward.0.output.0":{"type":"torch.Tensor","dtype":"torch.float32",)"
+            R"("shape":"[4, 8]","Max":"1.0","Min":"null","Mean":"1.0","Norm":"1.0",)"
+            R"("requires_grad":"True","data_name":"-1","Requires_grad Consistent":"False",)"
+            R"("Result":"error","Err_message":"[\"error: say \\\"why\\\"\"]"}}|)"
+            R"(["DefaultModel","Module.a.A.forward.0"])"
+            "\n");
+  EXPECT_EQ(Rows(path,
+                 "SELECT idx, worst_below, status, role FROM msprobe_nodes "
+                 "WHERE id='NPU_0_0_Module.a.A.forward.0'"),
+            "0.7|1.0|warning|NULL\n");
+  EXPECT_EQ(Rows(path,
+                 "SELECT graph_type, task, micro_steps, overflow_check, rank_list, "
+                 "step_list, json_extract(node_colors, '$.#FFDC7F.accuracy_level'), "
+                 "json_valid(tool_tip) FROM tb_config"),
+            "compare|summary|1|1|[0]|[0]|warning|1\n");
+}
+
+TEST(VisDbWriter, RanksAndStepsAreListedInNumericOrder) {
+  const ScratchDirectory directory;
+  const auto graph = SmallGraph();
+  std::vector<VisContent> contents;
+  for (const int64_t rank : {10, 2}) {
+    for (const int64_t step : {1, 0}) {
+      contents.push_back({.single = graph.get(), .step = step, .rank = rank});
+    }
+  }
+  const auto path = Write(directory, contents);
+  EXPECT_EQ(Rows(path, "SELECT rank_list, step_list FROM tb_config"), "[2, 10]|[0, 1]\n");
+  EXPECT_EQ(Rows(path, "SELECT count(DISTINCT graph_id) FROM tb_nodes"), "4\n");
+}
+
+TEST(VisDbWriter, HostileNamesStayText) {
+  GraphMaker maker;
+  const std::string names[] = {"'); DROP TABLE tb_nodes; --", "<script>", "卷积",
+                               std::string(10'000, 'n'), std::string("nul\0line\n", 9)};
+  for (const std::string& name : names) maker.Add(name, graph::kRootNode, NodeKind::kApi);
+  const ScratchDirectory directory;
+  const auto graph = maker.Make();
+  const auto path = Write(directory, {{.single = graph.get()}});
+  std::string expected;
+  for (const std::string& name : names) expected += name + "\n";
+  EXPECT_EQ(Rows(path, "SELECT node_name FROM tb_nodes WHERE up_node != '' ORDER BY node_order"),
+            expected);
+}
+
+TEST(VisDbWriter, NeverOverwritesAndLeavesNothingWithoutFinish) {
+  const ScratchDirectory directory;
+  const auto graph = SmallGraph();
+  for (const char* name : {"a.vis.db", "a_1.vis.db"}) {
+    auto writer = VisDbWriter::Create(directory.path() / "a.vis.db", {});
+    ASSERT_TRUE(writer.ok());
+    ASSERT_TRUE((*writer)->Add({.single = graph.get()}).ok());
+    const auto path = (*writer)->Finish();
+    ASSERT_TRUE(path.ok());
+    EXPECT_EQ(path->filename(), name);
+    struct stat info{};
+    ASSERT_EQ(::stat(path->c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777, 0640U);
+  }
+  {
+    auto writer = VisDbWriter::Create(directory.path() / "b.vis.db", {});
+    ASSERT_TRUE(writer.ok());
+    ASSERT_TRUE((*writer)->Add({.single = graph.get()}).ok());
+  }
+  EXPECT_EQ(directory.entries(), 2U);
+}
+
+TEST(VisDbWriter, AfterACancelledAddThereIsNoFile) {
+  const ScratchDirectory directory;
+  const auto graph = SmallGraph();
+  {
+    base::CancelToken cancel;
+    auto writer = VisDbWriter::Create(directory.path() / "a.vis.db", {.cancel = &cancel});
+    ASSERT_TRUE(writer.ok());
+    cancel.Cancel();
+    EXPECT_EQ((*writer)->Add({.single = graph.get()}).code(), StatusCode::kCancelled);
+    EXPECT_EQ((*writer)->Finish().status().code(), StatusCode::kCancelled);
+  }
+  EXPECT_EQ(directory.entries(), 0U);
+}
+
+}  // namespace
+}  // namespace msprobe::visfile
