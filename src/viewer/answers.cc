@@ -1,0 +1,164 @@
+#include "viewer/answers.h"
+
+#include <cmath>
+
+#include "viewer/node_detail.h"
+#include "viewer/node_label.h"
+
+namespace msprobe::viewer {
+
+using formats::JsonWriter;
+using graph::kNoNode;
+using visfile::Side;
+using visfile::SideIndex;
+using visfile::UnitIndex;
+
+namespace {
+
+std::string_view KindWord(graph::NodeKind kind, uint32_t id) {
+  if (id == 0) return "root";
+  switch (kind) {
+    case graph::NodeKind::kModule: return "module";
+    case graph::NodeKind::kApi: return "api";
+    case graph::NodeKind::kApiCollection: return "collection";
+  }
+  return "";
+}
+
+std::string_view StatusWord(const UnitIndex& unit, compare::NodeStatus status) {
+  return unit.is_comparison() ? compare::NodeStatusName(status) : std::string_view();
+}
+
+std::string_view RoleWord(compare::Role role) {
+  return role == compare::Role::kNone ? std::string_view() : compare::RoleName(role);
+}
+
+NodeLabel LabelIn(const SideIndex& side, uint32_t id) {
+  const uint32_t parent = side.parents[id];
+  return LabelOf(side.names[id], parent == kNoNode ? std::string_view() : side.names[parent]);
+}
+
+/// What Brief and Item have in common.
+void WriteVerdict(const UnitIndex& unit, const SideIndex& side, uint32_t id, JsonWriter* json) {
+  json->Key("kind").String(KindWord(side.kinds[id], id));
+  json->Key("index");
+  WriteIndex(side.index[id], json);
+  json->Key("worst");
+  WriteIndex(side.worst[id], json);
+  json->Key("status").String(StatusWord(unit, side.status[id]));
+  json->Key("overflow").String(OverflowWord(side.overflow[id]));
+  json->Key("role").String(RoleWord(side.roles[id]));
+}
+
+void WriteBrief(const visfile::UnitSource& source, Side which, uint32_t id, JsonWriter* json) {
+  const UnitIndex& unit = source.index();
+  const SideIndex& side = unit.side(which);
+  const NodeLabel label = LabelIn(side, id);
+  json->BeginObject();
+  json->Key("id").UInt(id);
+  json->Key("name").String(side.names[id]);
+  json->Key("label").String(label.label);
+  json->Key("cls").String(label.cls);
+  json->Key("dir").String(label.dir);
+  json->Key("shape").String(OutputShape(source, which, id));
+  json->Key("n").UInt(side.children(id).size());
+  json->Key("inside").UInt(side.inside[id]);
+  json->Key("micro").Int(side.micro_steps[id]);
+  json->Key("partner");
+  if (side.partners[id] == kNoNode)
+    json->Null();
+  else
+    json->UInt(side.partners[id]);
+  WriteVerdict(unit, side, id, json);
+  json->EndObject();
+}
+
+}  // namespace
+
+std::string_view SideLetter(Side side) { return side == Side::kTarget ? "t" : "g"; }
+
+std::string_view OverflowWord(graph::OverflowLevel level) {
+  switch (level) {
+    case graph::OverflowLevel::kNone: return "";
+    case graph::OverflowLevel::kMedium: return "medium";
+    case graph::OverflowLevel::kHigh: return "high";
+    case graph::OverflowLevel::kCritical: return "critical";
+  }
+  return "";
+}
+
+void WriteIndex(float index, JsonWriter* json) {
+  // Six decimals are more than a colour needs and keep the answers short.
+  if (std::isnan(index))
+    json->Null();
+  else
+    json->Double(std::round(static_cast<double>(index) * 1e6) / 1e6);
+}
+
+void WriteRow(const visfile::UnitSource& unit, RowIds row, JsonWriter* json) {
+  const float index = row.target == kNoNode || row.golden == kNoNode
+                          ? std::nanf("")
+                          : unit.index().target.index[row.target];
+  json->BeginObject();
+  json->Key("n").UInt(CountAlignedChildren(unit.index(), row));
+  json->Key("index");
+  WriteIndex(index, json);
+  json->Key("t");
+  if (row.target == kNoNode)
+    json->Null();
+  else
+    WriteBrief(unit, Side::kTarget, row.target, json);
+  json->Key("g");
+  if (row.golden == kNoNode)
+    json->Null();
+  else
+    WriteBrief(unit, Side::kGolden, row.golden, json);
+  json->EndObject();
+}
+
+void WriteItem(const UnitIndex& unit, NodeRef node, JsonWriter* json) {
+  const SideIndex& side = unit.side(node.side);
+  json->BeginObject();
+  json->Key("side").String(SideLetter(node.side));
+  json->Key("id").UInt(node.id);
+  json->Key("name").String(side.names[node.id]);
+  json->Key("label").String(LabelIn(side, node.id).label);
+  WriteVerdict(unit, side, node.id, json);
+  json->EndObject();
+}
+
+void WriteUnit(const UnitIndex& unit, std::span<const visfile::Band> bands, JsonWriter* json) {
+  const UnitCounts counts = CountNodes(unit, bands);
+  const auto optional_int = [json](std::string_view key, const std::optional<int64_t>& value) {
+    json->Key(key);
+    if (value)
+      json->Int(*value);
+    else
+      json->Null();
+  };
+  json->BeginObject();
+  optional_int("step", unit.step);
+  optional_int("rank", unit.rank);
+  json->Key("micro_steps").Int(unit.micro_steps);
+  json->Key("nodes").BeginArray().UInt(unit.target.size()).UInt(unit.golden.size()).EndArray();
+  json->Key("worst");
+  WriteIndex(unit.target.size() > 0 ? unit.target.worst[0] : std::nanf(""), json);
+  json->Key("culprits").UInt(counts.culprits);
+  json->Key("counts").BeginObject();
+  json->Key("bands").BeginArray();
+  for (const uint64_t count : counts.bands) json->UInt(count);
+  json->EndArray();
+  json->Key("unmatched").BeginArray().UInt(counts.unmatched_target).UInt(counts.unmatched_golden);
+  json->EndArray();
+  json->Key("pass").UInt(counts.pass);
+  json->Key("warning").UInt(counts.warning);
+  json->Key("error").UInt(counts.error);
+  json->Key("unreadable").UInt(counts.unreadable);
+  json->Key("overflow").BeginObject();
+  json->Key("medium").UInt(counts.medium);
+  json->Key("high").UInt(counts.high);
+  json->Key("critical").UInt(counts.critical);
+  json->EndObject().EndObject().EndObject();
+}
+
+}  // namespace msprobe::viewer

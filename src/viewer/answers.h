@@ -1,0 +1,27 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "formats/json/json_writer.h"
+#include "viewer/aligned_rows.h"
+#include "viewer/node_lists.h"
+#include "visfile/vis_source.h"
+
+namespace msprobe::viewer {
+
+// The objects of docs/viewer-api.md that describe nodes.
+
+void WriteRow(const visfile::UnitSource& unit, RowIds row, formats::JsonWriter* json);
+void WriteItem(const visfile::UnitIndex& unit, NodeRef node, formats::JsonWriter* json);
+void WriteUnit(const visfile::UnitIndex& unit, std::span<const visfile::Band> bands,
+               formats::JsonWriter* json);
+
+std::string_view SideLetter(visfile::Side side);
+std::string_view OverflowWord(graph::OverflowLevel level);
+
+/// An index as the API shows it: null for NaN.
+void WriteIndex(float index, formats::JsonWriter* json);
+
+}  // namespace msprobe::viewer

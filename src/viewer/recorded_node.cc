@@ -1,0 +1,134 @@
+#include <algorithm>
+
+#include "base/file.h"
+#include "formats/json/json_string.h"
+#include "formats/json/json_tape.h"
+#include "viewer/node_detail.h"
+
+namespace msprobe::viewer {
+
+using formats::JsonKind;
+using formats::JsonTape;
+using formats::JsonToken;
+
+namespace {
+
+std::string TextOf(const JsonToken& token) {
+  std::string text;
+  switch (token.kind) {
+    case JsonKind::kString:
+      if (!formats::AppendUnescaped(token.raw(), &text)) text = token.raw();
+      return text;
+    case JsonKind::kTrue: return "True";
+    case JsonKind::kFalse: return "False";
+    case JsonKind::kNull: return "";
+    case JsonKind::kNumber:
+    case JsonKind::kObject:
+    case JsonKind::kArray: return std::string(token.raw());
+  }
+  return text;
+}
+
+/// Calls take(key, index of the value) for the members of the object at `index`.
+template <class Take>
+void ForEachMember(const JsonTape& tape, uint32_t index, const Take& take) {
+  if (tape[index].kind != JsonKind::kObject) return;
+  for (uint32_t at = index + 1; at < tape[index].end; at = tape[at + 1].end) {
+    take(TextOf(tape[at]), at + 1);
+  }
+}
+
+template <class Take>
+void ForEachElement(const JsonTape& tape, uint32_t index, const Take& take) {
+  if (tape[index].kind != JsonKind::kArray) return;
+  for (uint32_t at = index + 1; at < tape[index].end; at = tape[at].end) take(at);
+}
+
+/// "Functional.linear.0.forward.input.0" of node "Functional.linear.0.forward" → "input.0".
+std::string PlaceInNode(const std::string& key, std::string_view node) {
+  if (key.size() > node.size() + 1 && key.starts_with(node) && key[node.size()] == '.') {
+    return key.substr(node.size() + 1);
+  }
+  return key;
+}
+
+void ReadValues(const JsonTape& tape, uint32_t index, std::string_view node, bool outputs,
+                RecordedNode* out) {
+  ForEachMember(tape, index, [&](const std::string& key, uint32_t value) {
+    RecordedValue& recorded = out->values.emplace_back();
+    recorded.key = PlaceInNode(key, node);
+    const bool parameter = recorded.key.find("parameters.") != std::string::npos;
+    recorded.section = parameter ? "parameter" : outputs ? "output" : "input";
+    ForEachMember(tape, value, [&](std::string field, uint32_t at) {
+      // Lists and objects in a field are rare; what they hold is shown as its text.
+      std::string text;
+      if (tape[at].kind == JsonKind::kArray) {
+        ForEachElement(tape, at, [&](uint32_t element) {
+          text += (text.empty() ? "[" : ", ") + TextOf(tape[element]);
+        });
+        text = text.empty() ? "[]" : text + "]";
+      } else {
+        text = TextOf(tape[at]);
+      }
+      recorded.fields.emplace_back(std::move(field), std::move(text));
+    });
+  });
+}
+
+/// {"communications_type": …, "nodes_info": {"<rank>": [<index>, "<name>"]}}
+void ReadPeers(const JsonTape& tape, uint32_t index, RecordedNode* out) {
+  ForEachMember(tape, index, [&](const std::string& key, uint32_t value) {
+    if (key != "nodes_info") return;
+    ForEachMember(tape, value, [&](const std::string& rank, uint32_t info) {
+      RecordedNode::Peer peer{rank, {}};
+      ForEachElement(tape, info, [&](uint32_t at) { peer.name = TextOf(tape[at]); });
+      out->peers.push_back(std::move(peer));
+    });
+  });
+}
+
+}  // namespace
+
+const std::string* RecordedValue::Find(std::string_view field) const {
+  const auto found = std::find_if(fields.begin(), fields.end(),
+                                  [field](const auto& entry) { return entry.first == field; });
+  return found == fields.end() ? nullptr : &found->second;
+}
+
+Result<RecordedNode> ReadNode(const visfile::UnitSource& unit, visfile::Side side, uint32_t id) {
+  MSPROBE_ASSIGN_OR_RETURN(std::string text, unit.NodeJson(side, id));
+  const size_t size = text.size();
+  text.append(base::MappedFile::kPadding, '\0');  // what the parser may read behind the end
+  JsonTape tape;
+  MSPROBE_RETURN_IF_ERROR(tape.Parse(std::string_view(text).substr(0, size)));
+  const std::string_view name = unit.index().side(side).names[id];
+  RecordedNode node;
+  ForEachMember(tape, 0, [&](const std::string& key, uint32_t value) {
+    if (key == "input_data") ReadValues(tape, value, name, false, &node);
+    if (key == "output_data") ReadValues(tape, value, name, true, &node);
+    if (key == "stack_info") {
+      ForEachElement(tape, value, [&](uint32_t at) { node.stack.push_back(TextOf(tape[at])); });
+    }
+    if (key == "msprobe") {
+      ForEachMember(tape, value, [&](const std::string& field, uint32_t at) {
+        if (field == "reason") node.reason = TextOf(tape[at]);
+      });
+    }
+    if (key == "matched_distributed") ReadPeers(tape, value, &node);
+  });
+  return node;
+}
+
+std::string OutputShape(const visfile::UnitSource& unit, visfile::Side side, uint32_t id) {
+  if (id == 0) return {};
+  const Result<RecordedNode> node = ReadNode(unit, side, id);
+  if (!node.ok()) return {};
+  for (const RecordedValue& value : node->values) {
+    if (value.section != "output") continue;
+    const std::string* shape = value.Find("shape");
+    return shape == nullptr ? std::string() : *shape;
+  }
+  return {};
+}
+
+}  // namespace msprobe::viewer
