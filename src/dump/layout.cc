@@ -71,7 +71,11 @@ void Sort(const fs::directory_entry& entry, Contents* contents) {
   if (Contains(kCompanions, name)) return;
   DumpUnit unit;
   unit.directory = entry.path();
-  if (is_directory && (unit.rank = NumberAfter(name, "rank"))) {
+  if (is_directory && name == "rank") {
+    // Older collections: a process that has no rank.
+    unit.is_process = true;
+    contents->processes.push_back(unit);
+  } else if (is_directory && (unit.rank = NumberAfter(name, "rank"))) {
     contents->ranks.push_back(unit);
   } else if (is_directory && (unit.rank = NumberAfter(name, "proc"))) {
     unit.is_process = true;
@@ -167,9 +171,9 @@ Status NoDump(const Contents& contents, const fs::path& root) {
 std::string UnitName(const DumpUnit& unit) {
   std::string name;
   if (unit.step) name = "step" + std::to_string(*unit.step);
-  if (unit.rank) {
+  if (unit.rank || unit.is_process) {
     if (!name.empty()) name.push_back('/');
-    name.append(unit.is_process ? "proc" : "rank").append(std::to_string(*unit.rank));
+    name.append(unit.directory.filename().string());
   }
   return name;
 }

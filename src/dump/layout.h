@@ -10,12 +10,13 @@
 
 namespace msprobe::dump {
 
-/// One dump unit below a root: step<N>/rank<R>, step<N>/proc<PID>, rank<R>, or the root itself.
+/// One dump unit below a root: step<N>/rank<R>, step<N>/proc<PID>, step<N>, rank<R>, or the root
+/// itself. Older collections call the folder of a process without a rank "rank".
 struct DumpUnit {
   std::filesystem::path directory;
   std::optional<int64_t> step;
   std::optional<int64_t> rank;  ///< also set for proc<PID>: see is_process
-  bool is_process = false;
+  bool is_process = false;      ///< proc<PID> or "rank": the number says nothing
 };
 
 enum class LayoutKind : uint8_t { kSingle, kRanks, kSteps };

@@ -97,7 +97,8 @@ TEST_F(LayoutTest, StepsHoldRanksProcessesOrTheFilesThemselves) {
 }
 
 TEST_F(LayoutTest, ForeignEntriesAreReportedAndSkipped) {
-  const fs::path root = Make("a", {"rank0", "rank1", "notes", "rank", "rank01", "rank-1", "rankx"});
+  const fs::path root =
+      Make("a", {"rank0", "rank1", "notes", "ranks", "rank01", "rank-1", "rankx"});
   std::ofstream(root / "rank2") << "a file";
   EXPECT_EQ(Find(root).units.size(), 2u);
   EXPECT_EQ(diagnostics_.count(base::DiagnosticKind::kForeignEntry), 6u);
@@ -138,6 +139,17 @@ TEST_F(LayoutTest, WhatIsNoDumpIsSaidClearly) {
   EXPECT_EQ(FindError(base_ / "other").fact(), "the directory holds no dump");
   fs::create_directories(base_ / "hollow/step0");
   EXPECT_EQ(FindError(base_ / "hollow").fact(), "the directory holds no dump");
+}
+
+TEST_F(LayoutTest, ARankFolderWithoutNumberIsAProcess) {
+  const DumpTree tree = Find(Make("a", {"step0/rank"}));
+  ASSERT_EQ(tree.units.size(), 1u);
+  EXPECT_TRUE(tree.units[0].is_process);
+  EXPECT_FALSE(tree.units[0].rank.has_value());
+  EXPECT_EQ(Pairs(Make("t", {"step0/rank"}), Make("g", {"step0/proc9"})),
+            Names{"step0/rank step0/proc9"});
+  EXPECT_EQ(Pairs(Make("t2", {"rank"}), Make("g2", {"rank1"})),
+            Names{"golden has no rank; target has no rank1"});
 }
 
 TEST_F(LayoutTest, PathsWithAnyCharactersAndLinksWork) {
