@@ -70,6 +70,11 @@ NodeExtremes FindExtremes(std::span<const Evidence> values) {
     (value.section == dump::Section::kOutput ? extremes.out : extremes.in).Add(value);
     extremes.all.Add(value);
   }
+  // What has no outputs (parameters_grad) is judged by all it has, as if its inputs were right.
+  if (!extremes.out.any_value) {
+    extremes.out = extremes.all;
+    extremes.in = {};
+  }
   return extremes;
 }
 
@@ -144,12 +149,9 @@ ChecksumVerdict JudgeChecksum(std::string_view target, std::string_view golden) 
 double NodeIndex(CompareMode mode, std::span<const Evidence> values) {
   if (mode == CompareMode::kStructure || values.empty()) return kNaN;
   const auto [in, out, all] = FindExtremes(values);
-  // Statistics and real data judge by the outputs; what has none (parameters_grad) by all it has.
-  const Extremes& judged = mode == CompareMode::kMd5 || !out.any_value ? all : out;
+  const Extremes& judged = mode == CompareMode::kMd5 ? all : out;
   if (!judged.compared) return judged.any_tensor ? kNaN : 0;
-  if (mode == CompareMode::kRealData) {
-    return std::clamp((out.any_value ? in.ratio : 1) - judged.ratio, 0.0, 1.0);
-  }
+  if (mode == CompareMode::kRealData) return std::clamp(in.ratio - out.ratio, 0.0, 1.0);
   return std::min(judged.error, 1.0);
 }
 
