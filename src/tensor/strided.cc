@@ -21,11 +21,11 @@ void SortForMemory(Layout* layout) {
     dimension.stride = -dimension.stride;
   }
   const auto begin = layout->dimensions.begin();
-  std::stable_sort(begin, begin + static_cast<std::ptrdiff_t>(layout->rank),
-                   [](const Layout::Dimension& a, const Layout::Dimension& b) {
-                     if ((a.stride == 0) != (b.stride == 0)) return a.stride == 0;
-                     return a.stride > b.stride;
-                   });
+  std::sort(begin, begin + static_cast<std::ptrdiff_t>(layout->rank),
+            [](const Layout::Dimension& a, const Layout::Dimension& b) {
+              if ((a.stride == 0) != (b.stride == 0)) return a.stride == 0;
+              return a.stride > b.stride;
+            });
 }
 
 void JoinDimensions(Layout* layout) {

@@ -1,0 +1,59 @@
+#include <sys/stat.h>
+
+#include "tensor_attack.h"
+
+namespace msprobe::hostile {
+namespace {
+
+std::string SmallPt() {
+  return BuildPt(Program(TensorCall(4, 0, {4}, {1})), std::string(16, '\0'));
+}
+
+Status Open(const std::filesystem::path& path) { return formats::OpenTensorFile(path).status(); }
+
+TEST(PathAttack, NothingThere) {
+  const TempFolder folder;
+  ExpectRefused(Open(folder / "attack.pt"), StatusCode::kNotFound, "does not exist");
+}
+
+TEST(PathAttack, Fifo) {
+  const TempFolder folder;
+  ASSERT_EQ(::mkfifo((folder / "attack.pt").c_str(), 0600), 0);
+  ExpectRefused(Open(folder / "attack.pt"), StatusCode::kInvalidArgument, "not a regular file");
+}
+
+TEST(PathAttack, Directory) {
+  const TempFolder folder;
+  std::filesystem::create_directory(folder / "attack.pt");
+  ExpectRefused(Open(folder / "attack.pt"), StatusCode::kInvalidArgument, "not a regular file");
+}
+
+TEST(PathAttack, Device) { EXPECT_EQ(Open("/dev/zero").code(), StatusCode::kInvalidArgument); }
+
+TEST(PathAttack, NoPermission) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may read everything";
+  const TempFolder folder;
+  WriteFile(folder / "attack.pt", SmallPt());
+  std::filesystem::permissions(folder / "attack.pt", std::filesystem::perms::none);
+  ExpectRefused(Open(folder / "attack.pt"), StatusCode::kIo, "cannot open");
+}
+
+TEST(PathAttack, SymlinkLoop) {
+  const TempFolder folder;
+  std::filesystem::create_symlink("attack.pt", folder / "attack.pt");
+  ExpectRefused(Open(folder / "attack.pt"), StatusCode::kIo, "cannot open");
+}
+
+TEST(PathAttack, OddNamesAreNames) {
+  const TempFolder folder;
+  for (const std::string name : {"a b.pt", "a+b.pt", "张量.pt", "quote\".pt", "line\nbreak.pt",
+                                 "no extension", "npy.npy", "%s%n.pt"}) {
+    WriteFile(folder / name, SmallPt());
+    EXPECT_TRUE(Open(folder / name).ok()) << name;
+  }
+  std::filesystem::create_symlink("a b.pt", folder / "link.pt");
+  EXPECT_TRUE(Open(folder / "link.pt").ok());
+}
+
+}  // namespace
+}  // namespace msprobe::hostile
