@@ -80,9 +80,11 @@ std::map<std::string, std::string> Contents(const dump::RankDump& dump) {
   }
   for (const auto& [name, text] : std::map(contents)) {
     const std::string forward = name.substr(name.find(' ') + 1);
-    for (const std::string& frame : dump.StackFrames(dump.FindStack(forward))) {
-      contents["stack " + forward].append(frame).append("\n");
-    }
+    const dump::StackId stack = dump.FindStack(forward);
+    if (stack == dump::kNoStack) continue;
+    std::string& frames = contents["stack " + forward];
+    frames.clear();  // a name may be that of a record and of an edge
+    for (const std::string& frame : dump.StackFrames(stack)) frames.append(frame).append("\n");
   }
   return contents;
 }
