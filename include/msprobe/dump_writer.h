@@ -20,11 +20,13 @@ enum class TensorFormat : uint8_t { kNpy, kPt };
 class DiskBudget {
  public:
   explicit DiskBudget(uint64_t max_bytes) : left_(max_bytes) {}
-  /// False, and nothing is taken, if less than `bytes` is left.
+  /// False, from now on for every amount, if less than `bytes` is left.
   bool Take(uint64_t bytes);
+  bool exhausted() const { return exhausted_.load(std::memory_order_relaxed); }
 
  private:
   std::atomic<uint64_t> left_;
+  std::atomic<bool> exhausted_{false};
 };
 
 struct DumpWriterOptions {
@@ -34,8 +36,9 @@ struct DumpWriterOptions {
   std::string task = "statistics";
   std::string level = "L1";  ///< "debug": debug.json alone
   std::string framework = "pytorch";
-  bool extra_info = true;  ///< stack.json and construct.json
-  bool overwrite = false;  ///< replaces the files of an earlier run
+  bool extra_info = true;      ///< stack.json and construct.json
+  bool overwrite = false;      ///< replaces the files of an earlier run
+  bool saves_tensors = false;  ///< always true for task "tensor": dump.json names their directory
   TensorFormat tensor_format = TensorFormat::kNpy;
   std::shared_ptr<DiskBudget> budget;  ///< null: no limit
   size_t queue_bytes = 256u << 20;     ///< records and tensors waiting for the disk
@@ -88,12 +91,16 @@ class DumpWriter {
   /// Wait::kNo a full queue gives kFull and leaves the record in the builder, so that the caller
   /// can release its locks before it waits.
   AddResult Add(RecordBuilder* builder, Wait wait = Wait::kYes);
+  /// False once the budget is used up, the disk is full, or nothing is recorded any more: copying
+  /// tensors for Add() would be in vain.
+  bool accepts_tensors() const;
   /// One line of construct.json, in the order of these calls; empty parent: null.
   void AddConstruct(std::string_view name, std::string_view parent);
   void AddStack(std::string_view name, StackFrames frames);
 
   /// For ledger.json. `seen` counts whatever could become an entry; each of them is then added,
   /// or skipped by a filter ("rank", "scope", "list", …), or not recordable for a reason.
+  /// A program that never calls CountSeen() has seen what it added.
   void CountSeen(uint64_t count = 1);
   void CountSkipped(std::string_view filter, uint64_t count = 1);
   /// Also writes a line to dump_error_info.log.
@@ -119,10 +126,10 @@ class DumpWriter {
 
  private:
   class Impl;
-  explicit DumpWriter(std::shared_ptr<Impl> impl);
-  Impl* Owned() const;
+  explicit DumpWriter(std::unique_ptr<Impl> impl);
+  Impl* Owned() const;  // null in a forked child
 
-  std::shared_ptr<Impl> impl_;
+  std::unique_ptr<Impl> impl_;
   uint32_t fork_generation_;
 };
 

@@ -13,6 +13,10 @@
 
 namespace msprobe {
 
+namespace dump {
+struct TensorFile;
+}
+
 /// What a record says about one tensor.
 struct TensorDescription {
   std::string_view type = "torch.Tensor";
@@ -87,7 +91,6 @@ class RecordBuilder {
 
  private:
   friend class DumpWriter;
-  struct TensorFile;
   struct Level {
     bool is_list;
     bool empty;
@@ -113,7 +116,7 @@ class RecordBuilder {
   std::string name_;
   std::string place_;  // ".input.0": where the next value stands, for the names of tensor files
   std::vector<Level> levels_;
-  std::vector<TensorFile> files_;
+  std::vector<dump::TensorFile> files_;
   size_t name_size_ = 0;  // of the name in text_, with quotes; 0: no record begun
   size_t file_bytes_ = 0;
   uint64_t files_without_memory_ = 0;

@@ -324,7 +324,7 @@ void RecordBuilder::Checksum(const TensorDescription& tensor) {
 
 void RecordBuilder::Contents(std::string_view key, const TensorDescription& tensor) {
   const TensorView& view = *tensor.contents;
-  TensorFile file;
+  dump::TensorFile file;
   file.dtype = view.dtype;
   file.shape.assign(view.shape.begin(), view.shape.end());
   file.bytes = static_cast<uint64_t>(ElementCount(view.shape)) * ElementSize(view.dtype);
@@ -367,7 +367,7 @@ void RecordBuilder::Complete(std::string_view extension) {
   complete_ = true;
   const auto grown = static_cast<uint32_t>(extension.size());
   for (size_t i = 0; i < files_.size(); ++i) {
-    TensorFile& file = files_[i];
+    dump::TensorFile& file = files_[i];
     // The extensions of the files before have moved this one.
     const auto moved = static_cast<uint32_t>(i) * grown;
     text_.insert(file.name_end + moved, extension);

@@ -21,11 +21,13 @@ struct Block {
   size_t capacity = 0;
 };
 
+/// Never waits for its lock: a child that was forked while a thread held it must not hang.
 class Pool {
  public:
   /// A kept block that is large enough and not much too large.
   Block Take(size_t size) {
-    const std::lock_guard lock(mutex_);
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock) return {};
     for (Block& block : blocks_) {
       if (block.capacity < size || block.capacity / 2 > size) continue;
       const Block taken = block;
@@ -39,8 +41,8 @@ class Pool {
 
   void Give(Block block) {
     {
-      const std::lock_guard lock(mutex_);
-      if (kept_ + block.capacity <= kKeptBytes) {
+      const std::unique_lock lock(mutex_, std::try_to_lock);
+      if (lock && kept_ + block.capacity <= kKeptBytes) {
         kept_ += block.capacity;
         blocks_.push_back(block);
         return;

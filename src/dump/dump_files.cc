@@ -1,0 +1,268 @@
+#include "dump/dump_files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <ctime>
+#include <utility>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "dump/dump_writer_directory.h"
+#include "formats/npy/npy_writer.h"
+#include "formats/torch_pt/torch_pt_writer.h"
+
+namespace msprobe::dump {
+
+namespace {
+
+constexpr size_t kFlushBytes = size_t{512} << 10;
+constexpr size_t kMaxProblemBytes = size_t{1} << 20;
+constexpr uint64_t kMaxProblems = 10'000;
+constexpr off_t kReserveBytes = 64 << 10;
+constexpr std::string_view kDataDirectory = "dump_tensor_data";
+
+/// A long run has many writers; one full disk is said once.
+void LogOnce(std::atomic<bool>* said, const std::string& text) {
+  if (!said->exchange(true)) base::Log(base::LogLevel::kWarning, text);
+}
+
+std::atomic<bool> json_error_said{false};
+std::atomic<bool> tensor_error_said{false};
+
+std::string Now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  ::localtime_r(&now, &local);
+  std::array<char, 32> text;
+  const size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &local);
+  return {text.data(), size};
+}
+
+void AppendOneLine(std::string_view text, std::string* out) {
+  for (const char c : text) out->push_back(c == '\n' || c == '\r' || c == '\t' ? ' ' : c);
+}
+
+}  // namespace
+
+DumpFiles::DumpFiles(DumpWriterOptions options, Ledger* ledger)
+    : options_(std::move(options)),
+      ledger_(*ledger),
+      directory_(UnitDirectory(options_.dump_path, options_.step, options_.rank)),
+      last_flush_(std::chrono::steady_clock::now()) {
+  options_.saves_tensors |= options_.task == "tensor";
+}
+
+DumpFiles::~DumpFiles() {
+  if (reserve_fd_ >= 0) ::close(reserve_fd_);
+}
+
+Status DumpFiles::Create() {
+  std::error_code error;
+  const auto absolute = std::filesystem::absolute(directory_, error);
+  if (!error) directory_ = absolute.lexically_normal();
+  MSPROBE_RETURN_IF_ERROR(ClaimDirectory(directory_, options_.overwrite));
+  const char* name = options_.level == "debug" ? "debug.json" : "dump.json";
+  // Exclusive: of two processes with one rank, the second is refused.
+  return dump_.Create(directory_ / name, DumpHead(options_, DataDirectory()), kDumpTail, true);
+}
+
+std::string DumpFiles::DataDirectory() const {
+  return options_.saves_tensors ? (directory_ / kDataDirectory).string() : std::string();
+}
+
+/// Off the collecting thread: creating files takes longer than recording a call.
+void DumpFiles::CreateCompanions() {
+  if (std::exchange(companions_made_, true)) return;
+  Reserve();
+  if (!options_.extra_info || options_.level == "debug") return;
+  for (const auto& [file, name] :
+       {std::pair(&stack_, "stack.json"), std::pair(&construct_, "construct.json")}) {
+    const Status status = file->Create(directory_ / name, "{", "\n}", false);
+    if (!status.ok()) AddProblem(name, status.ToString());
+  }
+}
+
+void DumpFiles::Reserve() {
+  reserve_fd_ = ::open(directory_.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, base::kFileMode);
+  if (reserve_fd_ >= 0) {
+    [[maybe_unused]] const int got = ::fallocate(reserve_fd_, 0, 0, kReserveBytes);
+  }
+}
+
+void DumpFiles::AddRecord(std::string text, size_t name_size, std::vector<TensorFile>* files) {
+  for (size_t i = 0; i < files->size();) {
+    TensorFile& file = (*files)[i];
+    const Status status = WriteTensor(file);
+    if (status.ok()) {
+      ledger_.CountTensorWritten(file.bytes);
+      file.values = StagingBuffer();
+      ++i;
+    } else {
+      TensorFailed(std::string_view(text).substr(0, name_size), file.name, status);
+      DropTensorFile(i, files, &text);
+    }
+  }
+  AppendEntry(text, &records_);
+  pending_.push_back({records_.size() - text.size(), name_size});
+}
+
+Status DumpFiles::WriteTensor(const TensorFile& file) {
+  const std::lock_guard lock(mutex_);
+  if (tensor_error()) return Status(StatusCode::kIo, "no tensors are saved after a file error");
+  const std::filesystem::path data = directory_ / kDataDirectory;
+  if (!data_directory_made_) {
+    MSPROBE_RETURN_IF_ERROR(base::CreateDirectories(data));
+    data_directory_made_ = true;
+  }
+  CreateCompanions();
+  MSPROBE_ASSIGN_OR_RETURN(base::AtomicFile output, base::AtomicFile::Create(data / file.name));
+  const TensorView view{file.values.data(), file.dtype, false, false, file.shape, {}};
+  if (options_.tensor_format == TensorFormat::kNpy) {
+    MSPROBE_RETURN_IF_ERROR(formats::WriteNpy(view, &output));
+  } else {
+    MSPROBE_RETURN_IF_ERROR(formats::WriteTorchPt(view, {}, &output));
+  }
+  return output.Commit();
+}
+
+void DumpFiles::TensorFailed(std::string_view record, const std::string& file,
+                             const Status& status) {
+  ledger_.CountTensorLost(1);
+  AddProblem(record, "tensor file " + file + " not written: " + status.ToString());
+  if (status.code() != StatusCode::kIo || tensor_error_.exchange(true)) return;
+  LogOnce(&tensor_error_said,
+          "tensors are not saved any more, statistics go on: " + status.ToString());
+}
+
+void DumpFiles::AddConstruct(std::string_view members) { construct_members_.append(members); }
+
+void DumpFiles::AddStack(std::string name, StackFrames frames) {
+  stacks_.Add(std::move(name), std::move(frames));
+}
+
+void DumpFiles::AddProblem(std::string_view name, std::string_view reason) {
+  ledger_.CountProblem();
+  ++problem_count_;
+  if (problem_count_ > kMaxProblems || problems_.size() > kMaxProblemBytes) return;
+  problems_.append(Now()).push_back('\t');
+  AppendOneLine(name, &problems_);
+  problems_.push_back('\t');
+  AppendOneLine(problem_count_ == kMaxProblems ? "further problems are only counted" : reason,
+                &problems_);
+  problems_.push_back('\n');
+}
+
+bool DumpFiles::FlushIfDue() {
+  const auto age = std::chrono::steady_clock::now() - last_flush_;
+  if (records_.size() < kFlushBytes &&
+      age < std::chrono::milliseconds(options_.flush_milliseconds)) {
+    return false;
+  }
+  Flush();
+  return true;
+}
+
+void DumpFiles::Flush() {
+  const std::lock_guard lock(mutex_);
+  CreateCompanions();
+  // A record's place and stack first: whoever finds the record finds them as well.
+  FlushCompanions();
+  FlushRecords();
+  FlushProblems();
+  last_flush_ = std::chrono::steady_clock::now();
+}
+
+void DumpFiles::FlushCompanions() {
+  std::string stack_members;
+  stacks_.Take(&stack_members);
+  for (const auto& [file, members, name] :
+       {std::tuple(&construct_, &construct_members_, "construct.json"),
+        std::tuple(&stack_, &stack_members, "stack.json")}) {
+    if (!file->is_open()) continue;
+    const Status status = file->Append(members);
+    if (status.ok()) continue;
+    AddProblem(name, "entries lost: " + status.ToString());
+    LogOnce(&json_error_said, "records are lost: " + status.ToString());
+  }
+  construct_members_.clear();
+}
+
+void DumpFiles::FlushRecords() {
+  const Status status = dump_.Append(&records_);
+  if (status.ok()) {
+    ledger_.CountRecorded(pending_.size(), records_.size());
+  } else {
+    ledger_.CountLost(pending_.size());
+    LogOnce(&json_error_said, "records are lost: " + status.ToString());
+    for (const Pending& entry : pending_) {
+      AddProblem(std::string_view(records_).substr(entry.begin, entry.size),
+                 "record lost: " + status.ToString());
+    }
+  }
+  records_.clear();
+  pending_.clear();
+}
+
+void DumpFiles::FlushProblems() {
+  if (problems_.empty()) return;
+  const auto path = directory_ / "dump_error_info.log";
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, base::kFileMode);
+  if (fd < 0) return;
+  // Not written for want of space: tried again at the next flush.
+  const ssize_t written = ::write(fd, problems_.data(), problems_.size());
+  if (written > 0) problems_.erase(0, static_cast<size_t>(written));
+  ::close(fd);
+}
+
+void DumpFiles::Finish() {
+  Flush();
+  const std::lock_guard lock(mutex_);
+  if (reserve_fd_ >= 0) ::close(std::exchange(reserve_fd_, -1));
+  auto file = base::AtomicFile::Create(directory_ / "ledger.json");
+  Status status = file.ok() ? file->Append(ledger_.Text()) : file.status();
+  if (status.ok()) status = file->Commit();
+  if (!status.ok()) LogOnce(&json_error_said, "the ledger is lost: " + status.ToString());
+  FlushProblems();
+  dump_.Close();
+  stack_.Close();
+  construct_.Close();
+}
+
+Status DumpFiles::BecomeRank(int64_t rank) {
+  const std::lock_guard lock(mutex_);
+  if (options_.rank) {
+    return InvalidArgumentError("the dump belongs to rank " + std::to_string(*options_.rank) +
+                                " already");
+  }
+  const auto target =
+      UnitDirectory(directory_.parent_path().parent_path().string(), options_.step, rank);
+  std::error_code exists;
+  if (std::filesystem::exists(target, exists)) {
+    MSPROBE_RETURN_IF_ERROR(ClaimDirectory(target, options_.overwrite));
+  }
+  const std::string old_data = DataDirectory();
+  if (::rename(directory_.c_str(), target.c_str()) != 0) {
+    return IoError("cannot rename the directory of this process", errno, target.string());
+  }
+  options_.rank = rank;
+  directory_ = target;
+  if (old_data.empty()) return Status::Ok();
+  const std::string old_head = DumpHead(options_, old_data);
+  std::string head = DumpHead(options_, DataDirectory());
+  if (head.size() > old_head.size()) return Status::Ok();  // readers look beside dump.json as well
+  if (!dump_.is_open()) return Status::Ok();
+  // Blanks at the line's end keep the head's length.
+  head.insert(head.rfind(",\n \"data\"") + 1, old_head.size() - head.size(), ' ');
+  return dump_.ReplaceHead(head);
+}
+
+std::string DumpFiles::directory() const {
+  const std::lock_guard lock(mutex_);
+  return directory_.string();
+}
+
+}  // namespace msprobe::dump

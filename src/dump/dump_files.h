@@ -1,0 +1,84 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dump/dump_json_writer.h"
+#include "dump/ledger.h"
+#include "dump/record_tensor_file.h"
+#include "msprobe/dump_writer.h"
+
+namespace msprobe::dump {
+
+/// The files of one unit, written by one thread; BecomeRank() and the getters come from others.
+/// Nothing fails after Create(): what cannot be written is counted and named in the error log.
+class DumpFiles {
+ public:
+  DumpFiles(DumpWriterOptions options, Ledger* ledger);
+  DumpFiles(const DumpFiles&) = delete;
+  DumpFiles& operator=(const DumpFiles&) = delete;
+  ~DumpFiles();
+
+  /// Claims the directory. Errors: as DumpWriter::Open.
+  Status Create();
+
+  /// `text` is a rendered entry whose name takes its first `name_size` bytes. Its tensor files are
+  /// written first; those that fail are taken out of the text.
+  void AddRecord(std::string text, size_t name_size, std::vector<TensorFile>* files);
+  void AddConstruct(std::string_view members);
+  void AddStack(std::string name, StackFrames frames);
+  void AddProblem(std::string_view name, std::string_view reason);
+
+  /// Flushes when enough has gathered; true if it has.
+  bool FlushIfDue();
+  void Flush();
+  /// Flush(), and ledger.json.
+  void Finish();
+
+  Status BecomeRank(int64_t rank);
+  std::string directory() const;
+  bool tensor_error() const { return tensor_error_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Pending {
+    size_t begin;  // of the name in records_
+    size_t size;
+  };
+
+  Status WriteTensor(const TensorFile& file);
+  void CreateCompanions();
+  void FlushCompanions();
+  void FlushRecords();
+  void FlushProblems();
+  void TensorFailed(std::string_view record, const std::string& file, const Status& status);
+  void Reserve();
+  std::string DataDirectory() const;
+
+  DumpWriterOptions options_;
+  Ledger& ledger_;
+
+  // Held while files are opened and written: a rename of the directory must not come between.
+  mutable std::mutex mutex_;
+  std::filesystem::path directory_;  // guarded by mutex_; the rest is the writing thread's
+  bool data_directory_made_ = false;
+  bool companions_made_ = false;
+  GrowingJson dump_;
+  GrowingJson stack_;
+  GrowingJson construct_;
+  std::string records_;
+  std::vector<Pending> pending_;
+  std::string construct_members_;
+  StackGroups stacks_;
+  std::string problems_;
+  uint64_t problem_count_ = 0;
+  std::atomic<bool> tensor_error_{false};
+  std::chrono::steady_clock::time_point last_flush_;
+  int reserve_fd_ = -1;  // space on the disk kept for what must be said when it is full
+};
+
+}  // namespace msprobe::dump

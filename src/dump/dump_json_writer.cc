@@ -1,0 +1,145 @@
+#include "dump/dump_json_writer.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/file.h"
+#include "formats/json/json_writer.h"
+
+namespace msprobe::dump {
+
+namespace {
+
+Status WriteAt(int fd, std::string_view text, uint64_t offset, const std::filesystem::path& path) {
+  while (!text.empty()) {
+    const ssize_t written = ::pwrite(fd, text.data(), text.size(), static_cast<off_t>(offset));
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return IoError("cannot write the file", errno, path.string());
+    }
+    text.remove_prefix(static_cast<size_t>(written));
+    offset += static_cast<uint64_t>(written);
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+GrowingJson::~GrowingJson() { Close(); }
+
+void GrowingJson::Close() {
+  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+}
+
+Status GrowingJson::Create(const std::filesystem::path& path, std::string_view head,
+                           std::string_view tail, bool exclusive) {
+  const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (exclusive ? O_EXCL : O_TRUNC);
+  fd_ = ::open(path.c_str(), flags, base::kFileMode);
+  if (fd_ < 0) {
+    if (errno == EEXIST) {
+      return InvalidArgumentError("a dump is being written here already",
+                                  "choose another dump_path or set overwrite: true",
+                                  path.parent_path().string());
+    }
+    return IoError("cannot create the file", errno, path.string());
+  }
+  [[maybe_unused]] const int locked = ::flock(fd_, LOCK_EX | LOCK_NB);
+  path_ = path;
+  tail_ = tail;
+  end_ = head.size();
+  // Without members the brackets close on the same line.
+  const size_t bracket = tail.find_first_of("}]");
+  const std::string text = std::string(head).append(tail.substr(bracket));
+  size_ = text.size();
+  return WriteAt(fd_, text, 0, path_);
+}
+
+Status GrowingJson::Append(std::string* members) {
+  if (members->empty()) return Status::Ok();
+  const size_t members_size = members->size();
+  members->append(tail_);
+  const std::string_view text = std::string_view(*members).substr(empty_ ? kSeparator.size() : 0);
+  Status status = WriteAt(fd_, text, end_, path_);
+  const size_t added = text.size() - tail_.size();
+  members->resize(members_size);
+  if (status.ok()) {
+    empty_ = false;
+    end_ += added;
+    size_ = end_ + tail_.size();
+    return status;
+  }
+  const std::string_view tail =
+      empty_ ? std::string_view(tail_).substr(tail_.find_first_of("}]")) : tail_;
+  // These bytes have their place on the disk already: a full disk does not refuse them.
+  if (WriteAt(fd_, tail, end_, path_).ok()) {
+    [[maybe_unused]] const int cut = ::ftruncate(fd_, static_cast<off_t>(end_ + tail.size()));
+  }
+  return status;
+}
+
+Status GrowingJson::ReplaceHead(std::string_view head) { return WriteAt(fd_, head, 0, path_); }
+
+std::string DumpHead(const DumpWriterOptions& options, std::string_view dump_data_dir) {
+  std::string head;
+  formats::JsonWriter json(&head, formats::JsonLayout::Indented(1));
+  json.BeginObject();
+  json.Key("task").String(options.task);
+  json.Key("level").String(options.level);
+  json.Key("framework").String(options.framework);
+  json.Key("dump_data_dir");
+  if (dump_data_dir.empty()) {
+    json.Null();
+  } else {
+    json.String(dump_data_dir);
+  }
+  json.Key("data").BeginObject();
+  return head;
+}
+
+void AppendEntry(std::string_view entry, std::string* out) {
+  out->append(GrowingJson::kSeparator).append("\n  ").append(entry);
+}
+
+void AppendConstruct(std::string_view name, std::string_view parent, std::string* out) {
+  out->append(GrowingJson::kSeparator).append("\n ");
+  formats::AppendJsonString(name, out);
+  out->append(": ");
+  if (parent.empty()) {
+    out->append("null");
+  } else {
+    formats::AppendJsonString(parent, out);
+  }
+}
+
+void StackGroups::Add(std::string name, StackFrames frames) {
+  const auto [place, is_new] = index_.try_emplace(frames.get(), groups_.size());
+  if (is_new) groups_.push_back({std::move(frames), {}});
+  groups_[place->second].names.push_back(std::move(name));
+}
+
+void StackGroups::Take(std::string* out) {
+  const auto append_list = [out](const std::vector<std::string>& texts) {
+    out->append("\n  [");
+    for (size_t i = 0; i < texts.size(); ++i) {
+      out->append(i == 0 ? "\n   " : ",\n   ");
+      formats::AppendJsonString(texts[i], out);
+    }
+    out->append(texts.empty() ? "]" : "\n  ]");
+  };
+  for (const Group& group : groups_) {
+    out->append(GrowingJson::kSeparator).append("\n \"");
+    out->append(std::to_string(next_key_++)).append("\": [");
+    append_list(group.names);
+    out->push_back(',');
+    append_list(*group.frames);
+    out->append("\n ]");
+  }
+  groups_.clear();
+  index_.clear();
+}
+
+}  // namespace msprobe::dump

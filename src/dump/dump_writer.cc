@@ -1,0 +1,370 @@
+#include "msprobe/dump_writer.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "base/bounded_queue.h"
+#include "base/log.h"
+#include "dump/dump_files.h"
+#include "dump/ledger.h"
+#include "dump/record_tensor_file.h"
+
+namespace msprobe {
+
+namespace {
+
+// The writer thread wakes early for this much.
+constexpr size_t kBatchBytes = size_t{512} << 10;
+
+std::atomic<uint32_t> fork_generation{0};
+
+/// Counts forks on the child's side: cheaper to ask than the process id.
+uint32_t ForkGeneration() {
+  static const int registered = ::pthread_atfork(
+      nullptr, nullptr, [] { fork_generation.fetch_add(1, std::memory_order_relaxed); });
+  static_cast<void>(registered);
+  return fork_generation.load(std::memory_order_relaxed);
+}
+
+/// Signals are for the program's threads.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &saved_);
+  }
+  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &saved_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t saved_;
+};
+
+}  // namespace
+
+bool DiskBudget::Take(uint64_t bytes) {
+  uint64_t left = left_.load(std::memory_order_relaxed);
+  while (!exhausted() && left >= bytes) {
+    if (left_.compare_exchange_weak(left, left - bytes, std::memory_order_relaxed)) return true;
+  }
+  exhausted_.store(true, std::memory_order_relaxed);
+  return false;
+}
+
+class DumpWriter::Impl {
+ public:
+  explicit Impl(DumpWriterOptions options)
+      : options_(std::move(options)),
+        queue_(options_.queue_bytes, kBatchBytes,
+               std::chrono::milliseconds(options_.flush_milliseconds)),
+        files_(options_, &ledger_) {}
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  Status Create() { return files_.Create(); }
+  AddResult Add(RecordBuilder* builder, Wait wait);
+  void AddConstruct(std::string_view name, std::string_view parent);
+  void AddStack(std::string_view name, StackFrames frames);
+  void AddProblem(std::string_view name, std::string_view reason);
+  void Flush();
+  void Close();
+  void Finish();
+
+  dump::Ledger& ledger() { return ledger_; }
+  dump::DumpFiles& files() { return files_; }
+  bool accepts_tensors() const {
+    return !closed_.load(std::memory_order_relaxed) && !files_.tensor_error() &&
+           !(options_.budget && options_.budget->exhausted());
+  }
+
+ private:
+  enum class Kind : uint8_t { kRecord, kConstruct, kStack, kProblem };
+  struct Item {
+    Kind kind;
+    uint32_t name_size = 0;
+    std::string text;
+    std::string reason;
+    StackFrames frames;
+    std::vector<dump::TensorFile> files;
+    size_t weight = 0;
+  };
+  using Queue = base::BoundedQueue<Item>;
+
+  static size_t Weigh(Item* item, size_t file_bytes) {
+    item->weight = sizeof(Item) + item->text.capacity() + item->reason.size() + file_bytes;
+    return item->weight;
+  }
+  void Push(Item item) {
+    const size_t weight = Weigh(&item, 0);
+    if (EnsureThread()) static_cast<void>(queue_.Push(std::move(item), weight, true));
+  }
+  void TakeBudget(RecordBuilder* builder);
+  bool EnsureThread();
+  void Run();
+  void Write(Item* item);
+
+  const DumpWriterOptions options_;
+  dump::Ledger ledger_;
+  Queue queue_;
+  dump::DumpFiles files_;
+  std::atomic<bool> closed_{false};
+  std::atomic<bool> running_{false};
+  std::mutex thread_mutex_;
+  bool finished_ = false;  // guarded by thread_mutex_, as is thread_
+  std::thread thread_;
+};
+
+/// Files beyond the budget are taken out of the record.
+void DumpWriter::Impl::TakeBudget(RecordBuilder* builder) {
+  if (!options_.budget) return;
+  auto& files = builder->files_;
+  for (size_t i = 0; i < files.size();) {
+    const bool was_exhausted = options_.budget->exhausted();
+    if (options_.budget->Take(files[i].bytes)) {
+      ++i;
+      continue;
+    }
+    if (!was_exhausted) {
+      ledger_.AddNote("max_bytes reached: from here on tensors are not saved");
+      base::Log(base::LogLevel::kWarning,
+                "max_bytes reached: tensors are not saved any more, statistics go on");
+    }
+    ledger_.CountTensorOverBudget();
+    builder->file_bytes_ -= files[i].bytes;
+    dump::DropTensorFile(i, &files, &builder->text_);
+  }
+}
+
+AddResult DumpWriter::Impl::Add(RecordBuilder* builder, Wait wait) {
+  if (closed_.load(std::memory_order_relaxed) || builder->name_size_ == 0) {
+    return AddResult::kClosed;
+  }
+  if (!builder->complete_) {
+    builder->Complete(options_.tensor_format == TensorFormat::kNpy ? ".npy" : ".pt");
+    TakeBudget(builder);
+    if (builder->files_without_memory_ > 0) {
+      ledger_.CountTensorLost(std::exchange(builder->files_without_memory_, 0));
+    }
+  }
+  if (!EnsureThread()) {
+    ledger_.CountLost(1);
+    builder->Reset();
+    return AddResult::kClosed;
+  }
+  Item item{Kind::kRecord,
+            static_cast<uint32_t>(builder->name_size_),
+            std::move(builder->text_),
+            {},
+            nullptr,
+            std::move(builder->files_)};
+  const size_t weight = Weigh(&item, builder->file_bytes_);
+  switch (queue_.Push(std::move(item), weight, wait == Wait::kYes)) {
+    case Queue::PushResult::kPushed: builder->Reset(); return AddResult::kAdded;
+    case Queue::PushResult::kFull:
+      builder->text_ = std::move(item.text);
+      builder->files_ = std::move(item.files);
+      return AddResult::kFull;
+    case Queue::PushResult::kClosed: break;
+  }
+  builder->Reset();
+  return AddResult::kClosed;
+}
+
+void DumpWriter::Impl::AddConstruct(std::string_view name, std::string_view parent) {
+  Item item{Kind::kConstruct, 0, {}, {}, nullptr, {}};
+  dump::AppendConstruct(name, parent, &item.text);
+  Push(std::move(item));
+}
+
+void DumpWriter::Impl::AddStack(std::string_view name, StackFrames frames) {
+  if (frames != nullptr) {
+    Push({Kind::kStack, 0, std::string(name), {}, std::move(frames), {}});
+  }
+}
+
+void DumpWriter::Impl::AddProblem(std::string_view name, std::string_view reason) {
+  Push({Kind::kProblem, 0, std::string(name), std::string(reason), nullptr, {}});
+}
+
+bool DumpWriter::Impl::EnsureThread() {
+  if (running_.load(std::memory_order_acquire)) return true;
+  const std::lock_guard lock(thread_mutex_);
+  if (running_.load(std::memory_order_relaxed)) return true;
+  if (finished_ || closed_.load(std::memory_order_relaxed)) return false;
+  try {
+    const SignalsBlocked blocked;
+    thread_ = std::thread([this] { Run(); });
+    ::pthread_setname_np(thread_.native_handle(), "msprobe-writer");
+  } catch (const std::system_error& error) {
+    closed_.store(true, std::memory_order_relaxed);
+    base::Log(base::LogLevel::kError,
+              std::string("nothing is recorded, no thread could be started: ") + error.what());
+    return false;
+  }
+  running_.store(true, std::memory_order_release);
+  return true;
+}
+
+void DumpWriter::Impl::Run() {
+  std::vector<Item> items;
+  while (queue_.PopAll(&items)) {
+    size_t count = 0;
+    size_t weight = 0;
+    for (Item& item : items) {
+      const bool has_tensors = !item.files.empty();
+      Write(&item);
+      ++count;
+      weight += item.weight;
+      if (files_.FlushIfDue()) {
+        queue_.Done(std::exchange(count, 0), std::exchange(weight, 0));
+      } else if (has_tensors) {
+        queue_.Done(0, std::exchange(weight, 0));
+      }
+    }
+    files_.Flush();
+    queue_.Done(count, weight);
+  }
+  files_.Finish();
+}
+
+/// The memory of the item is given back here, not with the whole batch.
+void DumpWriter::Impl::Write(Item* item) {
+  try {
+    switch (item->kind) {
+      case Kind::kRecord:
+        files_.AddRecord(std::exchange(item->text, {}), item->name_size, &item->files);
+        break;
+      case Kind::kConstruct: files_.AddConstruct(item->text); break;
+      case Kind::kStack: files_.AddStack(std::move(item->text), std::move(item->frames)); break;
+      case Kind::kProblem: files_.AddProblem(item->text, item->reason); break;
+    }
+    item->files.clear();
+  } catch (const std::exception&) {  // no memory
+    if (item->kind == Kind::kRecord) ledger_.CountLost(1);
+  }
+}
+
+void DumpWriter::Impl::Flush() {
+  if (running_.load(std::memory_order_acquire)) queue_.Flush();
+}
+
+void DumpWriter::Impl::Close() {
+  closed_.store(true, std::memory_order_relaxed);
+  queue_.Close();
+}
+
+void DumpWriter::Impl::Finish() {
+  Close();
+  const std::lock_guard lock(thread_mutex_);
+  if (std::exchange(finished_, true)) return;
+  if (thread_.joinable()) {
+    thread_.join();
+  } else {
+    files_.Finish();
+  }
+}
+
+Result<std::unique_ptr<DumpWriter>> DumpWriter::Open(DumpWriterOptions options) {
+  if (options.dump_path.empty()) {
+    return InvalidArgumentError("dump_path is empty", "give the directory for the dumps");
+  }
+  auto impl = std::make_unique<Impl>(std::move(options));
+  MSPROBE_RETURN_IF_ERROR(impl->Create());
+  return std::unique_ptr<DumpWriter>(new DumpWriter(std::move(impl)));
+}
+
+DumpWriter::DumpWriter(std::unique_ptr<Impl> impl)
+    : impl_(std::move(impl)), fork_generation_(ForkGeneration()) {}
+
+DumpWriter::~DumpWriter() {
+  if (Impl* impl = Owned()) {
+    impl->Finish();
+  } else {
+    static_cast<void>(impl_.release());  // its thread does not exist here, its locks may be held
+  }
+}
+
+DumpWriter::Impl* DumpWriter::Owned() const {
+  return fork_generation_ == ForkGeneration() ? impl_.get() : nullptr;
+}
+
+AddResult DumpWriter::Add(RecordBuilder* builder, Wait wait) {
+  Impl* impl = Owned();
+  return impl != nullptr ? impl->Add(builder, wait) : AddResult::kClosed;
+}
+
+bool DumpWriter::accepts_tensors() const {
+  const Impl* impl = Owned();
+  return impl != nullptr && impl->accepts_tensors();
+}
+
+void DumpWriter::AddConstruct(std::string_view name, std::string_view parent) {
+  if (Impl* impl = Owned()) impl->AddConstruct(name, parent);
+}
+
+void DumpWriter::AddStack(std::string_view name, StackFrames frames) {
+  if (Impl* impl = Owned()) impl->AddStack(name, std::move(frames));
+}
+
+void DumpWriter::CountSeen(uint64_t count) {
+  if (Impl* impl = Owned()) impl->ledger().CountSeen(count);
+}
+
+void DumpWriter::CountSkipped(std::string_view filter, uint64_t count) {
+  if (Impl* impl = Owned()) impl->ledger().CountSkipped(filter, count);
+}
+
+void DumpWriter::CountNotRecordable(std::string_view name, std::string_view reason) {
+  if (Impl* impl = Owned()) {
+    impl->ledger().CountNotRecordable(reason);
+    impl->AddProblem(name, reason);
+  }
+}
+
+void DumpWriter::ReportProblem(std::string_view name, std::string_view reason) {
+  if (Impl* impl = Owned()) impl->AddProblem(name, reason);
+}
+
+void DumpWriter::AddNote(std::string_view text) {
+  if (Impl* impl = Owned()) impl->ledger().AddNote(text);
+}
+
+void DumpWriter::Flush() {
+  if (Impl* impl = Owned()) impl->Flush();
+}
+
+void DumpWriter::Close() {
+  if (Impl* impl = Owned()) impl->Close();
+}
+
+DumpCounts DumpWriter::Finish() {
+  Impl* impl = Owned();
+  if (impl == nullptr) return {};
+  impl->Finish();
+  return impl->ledger().counts();
+}
+
+Status DumpWriter::BecomeRank(int64_t rank) {
+  Impl* impl = Owned();
+  return impl != nullptr ? impl->files().BecomeRank(rank) : Status::Ok();
+}
+
+std::string DumpWriter::directory() const {
+  Impl* impl = Owned();
+  return impl != nullptr ? impl->files().directory() : std::string();
+}
+
+DumpCounts DumpWriter::counts() const {
+  Impl* impl = Owned();
+  return impl != nullptr ? impl->ledger().counts() : DumpCounts{};
+}
+
+}  // namespace msprobe
