@@ -127,7 +127,7 @@ TEST(DumpJsonAttack, CutAtEveryByte) {
 
 TEST(DumpJsonAttack, EveryByteReplaced) {
   DumpFolder folder;
-  for (const char byte : {'"', '\\', '{', '}', '[', ']', ',', ':', '\0', '\xFF', '0'}) {
+  for (const char byte : {'"', '\\', '}', '\0'}) {
     for (const auto& [name, whole] :
          {std::pair<const char*, std::string_view>{"dump.json", kSmallDump},
           {"stack.json", kSmallStack},

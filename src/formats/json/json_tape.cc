@@ -20,7 +20,7 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 /// A number by JSON's grammar, or one of the words that Python writes.
 bool IsNumber(std::string_view text) {
-  if (text == "NaN" || text == "Infinity" || text == "-Infinity") return true;
+  if (!IsDigit(text.back())) return text == "NaN" || text == "Infinity" || text == "-Infinity";
   size_t i = 0;
   const auto digits = [&] {
     const size_t begin = i;
@@ -44,8 +44,9 @@ bool IsNumber(std::string_view text) {
 }
 
 std::string_view TrimmedRight(std::string_view text) {
-  const size_t last = text.find_last_not_of(" \n\r\t");
-  return text.substr(0, last + 1);
+  const auto is_space = [](char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; };
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
 }
 
 /// Turns what simdjson walks over into tokens; lives for one Parse().
@@ -77,13 +78,23 @@ class TapeWriter {
   simdjson::error_code Scalar(std::string_view untrimmed) {
     const std::string_view raw = TrimmedRight(untrimmed);
     JsonKind kind = JsonKind::kNumber;
-    if (raw == "true") {
-      kind = JsonKind::kTrue;
-    } else if (raw == "false") {
-      kind = JsonKind::kFalse;
-    } else if (raw == "null") {
-      kind = JsonKind::kNull;
-    } else if (!IsNumber(raw)) {
+    bool valid = false;
+    switch (raw.front()) {
+      case 't':
+        kind = JsonKind::kTrue;
+        valid = raw == "true";
+        break;
+      case 'f':
+        kind = JsonKind::kFalse;
+        valid = raw == "false";
+        break;
+      case 'n':
+        kind = JsonKind::kNull;
+        valid = raw == "null";
+        break;
+      default: valid = IsNumber(raw);
+    }
+    if (!valid) {
       bad_at_ = raw.data();
       return simdjson::NUMBER_ERROR;
     }
