@@ -23,7 +23,7 @@ Status BadLine(const YAML::Mark& mark, const std::string& what, const std::strin
 
 bool IsModulePath(const std::string& text) {
   return !text.empty() && text.front() != '.' && text.back() != '.' &&
-         text.find("..") == std::string::npos;
+         text.find("..") == std::string::npos && text.find_first_of(" \t\r\n") == std::string::npos;
 }
 
 size_t Levels(const std::string& path) {
@@ -41,7 +41,8 @@ Status ReadClass(const std::string& name, const YAML::Node& body, const std::str
       return BadLine(from.Mark(), "'" + child + "' has no golden path as plain text", path);
     }
     if (!IsModulePath(child) || !IsModulePath(to.Scalar())) {
-      return BadLine(from.Mark(), "'" + child + ": " + to.Scalar() + "' has an empty part", path);
+      return BadLine(from.Mark(),
+                     "'" + child + ": " + to.Scalar() + "' is not a pair of module paths", path);
     }
     rules->push_back({child, to.Scalar()});
   }
