@@ -1,0 +1,288 @@
+#include "compare/first_divergence.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <unordered_map>
+
+#include "compare/node_facts.h"
+#include "compare/verdict.h"
+#include "graph/node_name.h"
+
+namespace msprobe::compare {
+
+namespace {
+
+using graph::kNoNode;
+using graph::NodeId;
+
+/// Outputs that are this much further off than the inputs did not get there by rounding alone.
+constexpr double kGrowth = 10;
+
+class Finder {
+ public:
+  explicit Finder(const Comparison& comparison)
+      : comparison_(comparison),
+        graph_(*comparison.target),
+        facts_(GatherFacts(comparison)),
+        states_(comparison.nodes.size()) {
+    for (const auto& [fingerprint, node] : facts_.differing_parameters) {
+      if (fingerprint != 0) parameter_owners_[fingerprint] = node;
+    }
+  }
+
+  DivergenceReport Run() {
+    const std::vector<NodeId> order = graph::ExecutionOrder(graph_);
+    for (const NodeId id : order) {
+      Classify(id);
+      TellParent(id);
+      for (const TensorUse& output : Outputs(id)) {
+        if (output.fingerprint != 0) producers_[output.fingerprint] = id;
+      }
+    }
+    return Report(order);
+  }
+
+ private:
+  struct State {
+    Role role = Role::kNone;
+    NodeId cause = kNoNode;  ///< where its error comes from: itself, or the next node on the way
+    NodeId origin_below = kNoNode;  ///< the first node inside that is its own cause
+    bool amplifier_below = false;
+    bool unwritten_memory = false;
+    std::string reason;
+  };
+
+  std::span<const TensorUse> Inputs(NodeId id) const {
+    const NodeFacts& facts = facts_.nodes[id];
+    return {facts_.uses.data() + facts.inputs_begin, facts.inputs_end - facts.inputs_begin};
+  }
+  std::span<const TensorUse> Outputs(NodeId id) const {
+    const NodeFacts& facts = facts_.nodes[id];
+    return {facts_.uses.data() + facts.outputs_begin, facts.outputs_end - facts.outputs_begin};
+  }
+  bool Unmatched(NodeId id) const { return comparison_.match.golden_of_target[id] == kNoNode; }
+
+  void Set(NodeId id, Role role, NodeId cause, std::string reason) {
+    State& state = states_[id];
+    state.role = role;
+    state.cause = cause;
+    state.reason = std::move(reason);
+    // What is only unknown explains nothing to nodes that merely come later.
+    if (cause == id && role != Role::kUndecidable) last_origin_ = id;
+  }
+
+  void Classify(NodeId id) {
+    const NodeResult& result = comparison_.nodes[id];
+    const NodeFacts& facts = facts_.nodes[id];
+    const graph::NodeName name = graph::ParseNodeName(graph_.nodes[id].name);
+    if (name.kind == graph::NodeKind::kApi && ReturnsUnwrittenMemory(name.api)) {
+      states_[id].unwritten_memory = true;
+      return;
+    }
+    if (Unmatched(id)) return PassOn(id);
+    if (result.status == NodeStatus::kUnreadable) {
+      return Set(id, Role::kUndecidable, id, comparison_.reasons[result.reason]);
+    }
+    if (!facts.differs()) return;
+    if (facts.inputs_differ) return ClassifyCarrier(id);
+    if (const NodeId earlier = EarlierPass(id, name); earlier != kNoNode) {
+      return Set(id, Role::kVictim, earlier, "its forward or its gradients differ already");
+    }
+    ClassifySource(id);
+  }
+
+  /// A node without a partner has no role of its own, but hands on the error of what it takes.
+  void PassOn(NodeId id) {
+    for (const TensorUse& input : Inputs(id)) {
+      const NodeId producer = Producer(input);
+      if (producer != kNoNode && states_[producer].cause != kNoNode) {
+        states_[id].cause = producer;
+        return;
+      }
+    }
+  }
+
+  NodeId Producer(const TensorUse& use) const {
+    if (use.fingerprint == 0) return kNoNode;
+    const auto made = producers_.find(use.fingerprint);
+    if (made != producers_.end()) return made->second;
+    const auto owned = parameter_owners_.find(use.fingerprint);
+    return owned == parameter_owners_.end() ? kNoNode : owned->second;
+  }
+
+  /// The node on which the error of the inputs came here, following the worst input that tells.
+  /// `only_unwritten`: all differing inputs are memory that nobody had written.
+  NodeId CarriedFrom(NodeId id, bool* only_unwritten) {
+    std::vector<TensorUse> inputs(Inputs(id).begin(), Inputs(id).end());
+    std::stable_sort(inputs.begin(), inputs.end(),
+                     [](const TensorUse& a, const TensorUse& b) { return a.error > b.error; });
+    *only_unwritten = true;
+    for (const TensorUse& input : inputs) {
+      const NodeId producer = Producer(input);
+      if (producer != kNoNode && states_[producer].unwritten_memory) continue;
+      *only_unwritten = false;
+      if (producer == kNoNode || producer == id) continue;
+      if (states_[producer].cause != kNoNode || facts_.nodes[producer].parameters_differ) {
+        return producer;
+      }
+      if (Unmatched(producer)) {
+        Set(producer, Role::kUndecidable, producer,
+            "it has no partner, so what it made cannot be compared");
+        return producer;
+      }
+    }
+    return last_origin_;
+  }
+
+  void ClassifyCarrier(NodeId id) {
+    const NodeFacts& facts = facts_.nodes[id];
+    bool only_unwritten = false;
+    const NodeId from = CarriedFrom(id, &only_unwritten);
+    if (only_unwritten) {
+      if (!facts.outputs_differ) return;
+      return Set(id, Role::kUndecidable, id, "it reads memory that nobody has written yet");
+    }
+    if (from == kNoNode) {
+      Set(id, Role::kUndecidable, id,
+          "its inputs differ, and no recorded node made them: other data or other weights?");
+      if (last_origin_ == kNoNode) last_origin_ = id;
+      return;
+    }
+    const bool amplifies = facts.outputs_differ && facts.error_out > kGrowth * facts.error_in &&
+                           !states_[id].amplifier_below;
+    std::string reason = "its inputs differ already";
+    if (facts.parameters_differ) reason += "; parameters differ: " + facts.differing_parameter;
+    if (amplifies) reason += ", and it makes the error more than 10 times larger";
+    Set(id, amplifies ? Role::kAmplifier : Role::kVictim, from, std::move(reason));
+  }
+
+  bool Diverged(NodeId id) const {
+    return id != kNoNode && (states_[id].cause != kNoNode || facts_.nodes[id].differs());
+  }
+
+  /// Backward: its forward, if that diverged. parameters_grad: also the module's backward.
+  NodeId EarlierPass(NodeId id, const graph::NodeName& name) const {
+    const std::string_view text = graph_.nodes[id].name;
+    if (name.direction == dump::Direction::kBackward) {
+      const NodeId forward = graph_.Find(graph::ForwardOf(text, name));
+      return Diverged(forward) ? forward : kNoNode;
+    }
+    if (name.direction != dump::Direction::kParametersGrad) return kNoNode;
+    const std::string module(text.substr(0, name.direction_begin));
+    for (const char* pass : {"forward.", "backward."}) {
+      for (int call = 0;; ++call) {
+        const NodeId other = graph_.Find(module + pass + std::to_string(call));
+        if (other == kNoNode) break;
+        // A gradient of weights may be wrong in the same call whose gradient of inputs is.
+        const bool backward = pass[0] == 'b';
+        if (backward ? facts_.nodes[other].inputs_differ : Diverged(other)) return other;
+      }
+    }
+    return kNoNode;
+  }
+
+  /// Inputs agree: the error starts here or inside.
+  void ClassifySource(NodeId id) {
+    const NodeFacts& facts = facts_.nodes[id];
+    if (facts.parameters_differ) {
+      return Set(id, Role::kCulprit, id, "parameters differ: " + facts.differing_parameter);
+    }
+    if (!facts.outputs_differ) return;
+    if (states_[id].origin_below != kNoNode) {
+      return Set(id, Role::kVictim, states_[id].origin_below, "the error starts inside it");
+    }
+    if (facts.is_collective) {
+      return Set(id, Role::kCollective, id,
+                 "its inputs agree on this rank; what comes from the other ranks may not");
+    }
+    if (facts.inputs_unknown) {
+      return Set(id, Role::kUndecidable, id,
+                 "its outputs differ, but not all of its inputs could "
+                 "be compared");
+    }
+    if (facts.error_out <= kGrowth * facts.error_in) {
+      return Set(id, Role::kUndecidable, id,
+                 "the error grew little by little: inputs just within the tolerance, outputs not");
+    }
+    Set(id, Role::kCulprit, id, SourceReason(id));
+  }
+
+  std::string SourceReason(NodeId id) const {
+    if (!facts_.nodes[id].has_inputs) {
+      return "its outputs differ though it takes no tensors: random numbers or other constants";
+    }
+    size_t unmatched = 0;
+    for (const NodeId child : graph_.children(id)) unmatched += Unmatched(child) ? 1 : 0;
+    std::string reason = "its inputs agree, its outputs do not";
+    if (unmatched > 0) reason += "; " + std::to_string(unmatched) + " nodes inside have no partner";
+    return reason;
+  }
+
+  void TellParent(NodeId id) {
+    const NodeId parent_id = graph_.nodes[id].parent;
+    if (parent_id == kNoNode) return;
+    const State& state = states_[id];
+    State& parent = states_[parent_id];
+    if (parent.origin_below == kNoNode) {
+      parent.origin_below = state.cause == id ? id : state.origin_below;
+    }
+    parent.amplifier_below |= state.amplifier_below || state.role == Role::kAmplifier;
+  }
+
+  /// Follows the causes to the node that is its own. Ids on the way get the answer too; a circle
+  /// (equal data at both ends of it) has none.
+  NodeId Origin(NodeId id) {
+    std::vector<NodeId> way;
+    NodeId at = id;
+    while (at != kNoNode && states_[at].cause != at && way.size() < states_.size()) {
+      way.push_back(at);
+      at = std::exchange(states_[at].cause, kNoNode);
+    }
+    for (const NodeId passed : way) states_[passed].cause = at;
+    return at;
+  }
+
+  DivergenceReport Report(const std::vector<NodeId>& order) {
+    DivergenceReport report;
+    for (const NodeId id : order) {
+      const Role role = states_[id].role;
+      if (role == Role::kNone) continue;
+      const NodeId origin = Origin(id);
+      if (role == Role::kCulprit) report.culprits.push_back(id);
+      report.divergences.push_back(
+          {id, role, origin == id ? kNoNode : origin, std::min(1.0, facts_.nodes[id].error_in),
+           std::min(1.0, facts_.nodes[id].error_out), std::move(states_[id].reason)});
+    }
+    return report;
+  }
+
+  const Comparison& comparison_;
+  const graph::Graph& graph_;
+  const FactTable facts_;
+  std::vector<State> states_;
+  std::unordered_map<uint64_t, NodeId> producers_;
+  std::unordered_map<uint64_t, NodeId> parameter_owners_;
+  NodeId last_origin_ = kNoNode;
+};
+
+}  // namespace
+
+std::string_view RoleName(Role role) {
+  switch (role) {
+    case Role::kNone: return "none";
+    case Role::kCulprit: return "culprit";
+    case Role::kVictim: return "victim";
+    case Role::kAmplifier: return "amplifier";
+    case Role::kCollective: return "collective";
+    case Role::kUndecidable: return "undecidable";
+  }
+  return "";
+}
+
+DivergenceReport FindDivergences(const Comparison& comparison) {
+  if (comparison.mode == CompareMode::kStructure) return {};
+  return Finder(comparison).Run();
+}
+
+}  // namespace msprobe::compare

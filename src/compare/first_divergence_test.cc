@@ -1,0 +1,301 @@
+#include "compare/first_divergence.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "compare/test_dumps.h"
+
+namespace msprobe::compare {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// A tensor with statistics of its own: the same `id` is the same data, `factor` is how far this
+/// side is off.
+std::string Data(int id, double factor = 1, const std::string& dtype = "torch.float32") {
+  const auto number = [&](double value) { return std::to_string(value * factor); };
+  return TestTensor{number(2.0 + id), number(-1.0 - id), number(0.25 + id), number(30.0 + id),
+                    dtype}
+      .Json();
+}
+
+std::string Checked(const std::string& md5) {
+  TestTensor tensor;
+  tensor.extra = "\"md5\": \"" + md5 + "\"";
+  return tensor.Json();
+}
+
+class FirstDivergence : public testing::Test {
+ protected:
+  FirstDivergence() : target_("target"), golden_("golden") {}
+
+  void Both(const std::string& name, const std::string& parent, const std::string& target,
+            const std::string& golden) {
+    target_.Add(name, parent, target);
+    golden_.Add(name, parent, golden);
+  }
+  void Find() {
+    result_ = CompareDumps(target_, golden_);
+    report_ = FindDivergences(result_.comparison);
+    for (const Divergence& divergence : report_.divergences) {
+      by_name_[Name(divergence.node)] = divergence;
+    }
+  }
+  std::string Name(graph::NodeId id) const {
+    return id == graph::kNoNode ? "" : std::string(result_.comparison.target->nodes[id].name);
+  }
+  std::vector<std::string> Culprits() const {
+    std::vector<std::string> names;
+    for (const graph::NodeId id : report_.culprits) names.push_back(Name(id));
+    return names;
+  }
+  Role RoleOf(const std::string& name) const {
+    const auto found = by_name_.find(name);
+    return found == by_name_.end() ? Role::kNone : found->second.role;
+  }
+  std::string CulpritOf(const std::string& name) const { return Name(by_name_.at(name).culprit); }
+
+  TestDump target_, golden_;
+  TestResult result_;
+  DivergenceReport report_;
+  std::map<std::string, Divergence> by_name_;
+};
+
+TEST_F(FirstDivergence, NothingDiffers) {
+  Both("Torch.a.0.forward", "", Forward({Data(1)}, {Data(2)}), Forward({Data(1)}, {Data(2)}));
+  Find();
+  EXPECT_THAT(report_.divergences, IsEmpty());
+}
+
+TEST_F(FirstDivergence, TheCulpritIsSeparatedFromItsVictims) {
+  Both("Torch.a.0.forward", "", Forward({Data(1)}, {Data(2)}), Forward({Data(1)}, {Data(2)}));
+  Both("Torch.b.0.forward", "", Forward({Data(2)}, {Data(3)}), Forward({Data(2)}, {Data(3, 1.5)}));
+  Both("Torch.c.0.forward", "", Forward({Data(3)}, {Data(4)}),
+       Forward({Data(3, 1.5)}, {Data(4, 1.6)}));
+  Find();
+  EXPECT_THAT(Culprits(), ElementsAre("Torch.b.0.forward"));
+  EXPECT_EQ(RoleOf("Torch.a.0.forward"), Role::kNone);
+  EXPECT_EQ(RoleOf("Torch.b.0.forward"), Role::kCulprit);
+  EXPECT_EQ(by_name_["Torch.b.0.forward"].error_in, 0);
+  EXPECT_NEAR(by_name_["Torch.b.0.forward"].error_out, 1.0 / 3, 1e-6);
+  EXPECT_EQ(RoleOf("Torch.c.0.forward"), Role::kVictim);
+  EXPECT_EQ(CulpritOf("Torch.c.0.forward"), "Torch.b.0.forward");
+}
+
+TEST_F(FirstDivergence, TheDeepestNodeIsReported) {
+  const std::string outer = "Module.net.Net.forward.0";
+  const std::string inner = "Module.net.fc.Linear.forward.0";
+  Both(outer, "", Forward({Data(1)}, {Data(3)}), Forward({Data(1)}, {Data(3, 2)}));
+  Both(inner, outer, Forward({Data(1)}, {Data(2)}), Forward({Data(1)}, {Data(2, 2)}));
+  Both("Functional.linear.0.forward", inner, Forward({Data(1)}, {Data(2)}),
+       Forward({Data(1)}, {Data(2, 2)}));
+  Both("Functional.relu.0.forward", outer, Forward({Data(2)}, {Data(3)}),
+       Forward({Data(2, 2)}, {Data(3, 2)}));
+  Find();
+  EXPECT_THAT(Culprits(), ElementsAre("Functional.linear.0.forward"));
+  EXPECT_EQ(CulpritOf(inner), "Functional.linear.0.forward");
+  EXPECT_EQ(CulpritOf(outer), "Functional.linear.0.forward");
+  EXPECT_EQ(CulpritOf("Functional.relu.0.forward"), "Functional.linear.0.forward");
+}
+
+TEST_F(FirstDivergence, AModuleWhoseChildrenAreRightIsTheCulprit) {
+  const std::string outer = "Module.net.Net.forward.0";
+  Both(outer, "", Forward({Data(1)}, {Data(3)}), Forward({Data(1)}, {Data(3, 2)}));
+  Both("Torch.a.0.forward", outer, Forward({Data(1)}, {Data(2)}), Forward({Data(1)}, {Data(2)}));
+  Find();
+  EXPECT_THAT(Culprits(), ElementsAre(outer));
+}
+
+TEST_F(FirstDivergence, VictimsFollowTheDataAndNotTheOrder) {
+  Both("Torch.a.0.forward", "", Forward({Data(1)}, {Data(2)}), Forward({Data(1)}, {Data(2, 2)}));
+  Both("Torch.b.0.forward", "", Forward({Data(1)}, {Data(3)}), Forward({Data(1)}, {Data(3, 2)}));
+  Both("Torch.c.0.forward", "", Forward({Data(2)}, {Data(4)}), Forward({Data(2, 2)}, {Data(4, 2)}));
+  Find();
+  EXPECT_THAT(Culprits(), ElementsAre("Torch.a.0.forward", "Torch.b.0.forward"));
+  EXPECT_EQ(CulpritOf("Torch.c.0.forward"), "Torch.a.0.forward");
+}
+
+TEST_F(FirstDivergence, VictimsWithoutATraceTakeTheLastCulprit) {
+  Both("Torch.a.0.forward", "", Forward({Data(1)}, {Data(2)}), Forward({Data(1)}, {Data(2, 2)}));
+  Both("Torch.c.0.forward", "", Forward({Data(7)}, {Data(4)}), Forward({Data(7, 2)}, {Data(4, 2)}));
+  Find();
+  EXPECT_EQ(CulpritOf("Torch.c.0.forward"), "Torch.a.0.forward");
+}
+
+TEST_F(FirstDivergence, Amplifier) {
+  Both("Torch.a.0.forward", "", Forward({Data(1)}, {Data(2)}),
+       Forward({Data(1)}, {Data(2, 1.001)}));
+  Both("Torch.b.0.forward", "", Forward({Data(2)}, {Data(3)}),
+       Forward({Data(2, 1.001)}, {Data(3, 1.5)}));
+  Find();
+  EXPECT_EQ(RoleOf("Torch.b.0.forward"), Role::kAmplifier);
+  EXPECT_EQ(CulpritOf("Torch.b.0.forward"), "Torch.a.0.forward");
+}
+
+TEST_F(FirstDivergence, CollectivesMayCarryAnErrorOfOtherRanks) {
+  Both("Distributed.all_reduce.0.forward", "", Forward({Data(1)}, {Data(2)}),
+       Forward({Data(1)}, {Data(2, 2)}));
+  Both("Torch.b.0.forward", "", Forward({Data(2)}, {Data(3)}), Forward({Data(2, 2)}, {Data(3, 2)}));
+  Find();
+  EXPECT_EQ(RoleOf("Distributed.all_reduce.0.forward"), Role::kCollective);
+  EXPECT_THAT(Culprits(), IsEmpty());
+  EXPECT_EQ(CulpritOf("Torch.b.0.forward"), "Distributed.all_reduce.0.forward");
+}
+
+TEST_F(FirstDivergence, UndecidableSaysWhy) {
+  const std::string unknown = TestTensor::Of("null").Json();
+  Both("Torch.first.0.forward", "", Forward({Data(1)}, {Data(2)}),
+       Forward({Data(1, 2)}, {Data(2, 2)}));
+  Both("Torch.null.0.forward", "", Forward({unknown}, {Data(3)}), Forward({unknown}, {Data(3, 2)}));
+  Both("Torch.slow.0.forward", "", Forward({Data(4)}, {Data(5)}),
+       Forward({Data(4, 1.00009)}, {Data(5, 1.0002)}));
+  Find();
+  EXPECT_THAT(Culprits(), IsEmpty());
+  EXPECT_EQ(RoleOf("Torch.first.0.forward"), Role::kUndecidable);
+  EXPECT_THAT(by_name_["Torch.first.0.forward"].reason, HasSubstr("no recorded node made them"));
+  EXPECT_EQ(RoleOf("Torch.null.0.forward"), Role::kUndecidable);
+  EXPECT_THAT(by_name_["Torch.null.0.forward"].reason, HasSubstr("not all of its inputs"));
+  EXPECT_EQ(RoleOf("Torch.slow.0.forward"), Role::kUndecidable);
+  EXPECT_THAT(by_name_["Torch.slow.0.forward"].reason, HasSubstr("little by little"));
+}
+
+TEST_F(FirstDivergence, RandomNumbersAreACulprit) {
+  Both("Torch.randn.0.forward", "", Forward({}, {Data(2)}), Forward({}, {Data(2, 2)}));
+  Find();
+  EXPECT_THAT(Culprits(), ElementsAre("Torch.randn.0.forward"));
+  EXPECT_THAT(report_.divergences[0].reason, HasSubstr("takes no tensors"));
+}
+
+TEST_F(FirstDivergence, BackwardOfADivergedForwardIsItsVictim) {
+  Both("Torch.a.0.forward", "", Forward({Data(1)}, {Data(2)}), Forward({Data(1)}, {Data(2, 2)}));
+  Both("Torch.b.0.forward", "", Forward({Data(8)}, {Data(9)}), Forward({Data(8)}, {Data(9)}));
+  Both("Torch.b.0.backward", "", Backward({Data(5)}, {Data(6)}), Backward({Data(5)}, {Data(6, 2)}));
+  Both("Torch.a.0.backward", "", Backward({Data(5)}, {Data(7)}), Backward({Data(5)}, {Data(7, 2)}));
+  Find();
+  EXPECT_THAT(Culprits(), ElementsAre("Torch.a.0.forward", "Torch.b.0.backward"));
+  EXPECT_EQ(RoleOf("Torch.a.0.backward"), Role::kVictim);
+  EXPECT_EQ(CulpritOf("Torch.a.0.backward"), "Torch.a.0.forward");
+}
+
+TEST_F(FirstDivergence, GradientsOfParameters) {
+  const auto weight = [](const std::string& data) { return "{\"weight\": [" + data + "]}"; };
+  Both("Module.a.A.forward.0", "", Forward({Data(1)}, {Data(2)}), Forward({Data(1)}, {Data(2)}));
+  Both("Module.a.A.backward.0", "", Backward({Data(3)}, {Data(4)}), Backward({Data(3)}, {Data(4)}));
+  Both("Module.b.B.backward.0", "", Backward({Data(5)}, {Data(6)}),
+       Backward({Data(5, 2)}, {Data(6, 2)}));
+  Both("Module.a.A.parameters_grad", "", weight(Data(7)), weight(Data(7, 2)));
+  Both("Module.b.B.parameters_grad", "", weight(Data(8)), weight(Data(8, 2)));
+  Find();
+  EXPECT_THAT(Culprits(), ElementsAre("Module.a.A.parameters_grad"));
+  EXPECT_EQ(RoleOf("Module.b.B.parameters_grad"), Role::kVictim);
+  EXPECT_EQ(CulpritOf("Module.b.B.parameters_grad"), "Module.b.B.backward.0");
+}
+
+TEST_F(FirstDivergence, OtherParameters) {
+  const std::string module = "Module.net.fc.Linear.forward.0";
+  Both(module, "", Forward({Data(1)}, {Data(3)}, "\"weight\": " + Data(2)),
+       Forward({Data(1)}, {Data(3, 2)}, "\"weight\": " + Data(2, 1.5)));
+  Both("Functional.linear.0.forward", module, Forward({Data(1), Data(2)}, {Data(3)}),
+       Forward({Data(1), Data(2, 1.5)}, {Data(3, 2)}));
+  Find();
+  EXPECT_THAT(Culprits(), ElementsAre(module));
+  EXPECT_THAT(by_name_[module].reason, HasSubstr("parameters differ: parameters.weight"));
+  EXPECT_EQ(CulpritOf("Functional.linear.0.forward"), module);
+}
+
+TEST_F(FirstDivergence, RoundingIsNoDivergence) {
+  const auto mean = [](const char* value) {
+    return TestTensor{"3.0", "-3.0", value, "10.0"}.Json();
+  };
+  Both("Torch.a.0.forward", "", Forward({Data(1)}, {Data(2)}), Forward({Data(1)}, {Data(2, 1.01)}));
+  Both("Torch.b.0.forward", "", Forward({Data(1, 1, "torch.bfloat16")}, {Data(3)}),
+       Forward({Data(1, 1, "torch.bfloat16")}, {Data(3, 1.01)}));
+  // The relative error of the mean is 3, but the mean is only rounding itself.
+  Both("Torch.c.0.forward", "", Forward({Data(1)}, {mean("3e-6")}),
+       Forward({Data(1)}, {mean("-1e-6")}));
+  const auto count = [](const char* max) {
+    return TestTensor{max, "0", "1.0", "3.0", "torch.int64"}.Json();
+  };
+  Both("Torch.d.0.forward", "", Forward({Data(1)}, {count("100001")}),
+       Forward({Data(1)}, {count("100000")}));
+  Find();
+  EXPECT_THAT(Culprits(), ElementsAre("Torch.a.0.forward", "Torch.d.0.forward"));
+}
+
+TEST_F(FirstDivergence, NanOnOneSideOnly) {
+  Both("Torch.a.0.forward", "", Forward({Data(1)}, {TestTensor::Of("NaN").Json()}),
+       Forward({Data(1)}, {Data(2)}));
+  Find();
+  EXPECT_THAT(Culprits(), ElementsAre("Torch.a.0.forward"));
+  EXPECT_EQ(report_.divergences[0].error_out, 1);
+}
+
+TEST_F(FirstDivergence, ChecksumsAreExact) {
+  Both("Torch.a.0.forward", "", Forward({Checked("0000000a")}, {Checked("0000000b")}),
+       Forward({Checked("0000000a")}, {Checked("0000000f")}));
+  Both("Torch.b.0.forward", "", Forward({Checked("0000000a")}, {Checked("0000000c")}),
+       Forward({Checked("0000000a")}, {Checked("0000000e")}));
+  Both("Torch.c.0.forward", "", Forward({Checked("0000000b")}, {Checked("0000000d")}),
+       Forward({Checked("0000000f")}, {Checked("00000009")}));
+  Find();
+  EXPECT_THAT(Culprits(), ElementsAre("Torch.a.0.forward", "Torch.b.0.forward"));
+  EXPECT_EQ(CulpritOf("Torch.c.0.forward"), "Torch.a.0.forward");
+}
+
+TEST_F(FirstDivergence, UnwrittenMemoryMeansNothing) {
+  Both("Torch.empty.0.forward", "", Forward({}, {Data(1)}), Forward({}, {Data(1, 9)}));
+  Both("Tensor.fill_.0.forward", "", Forward({Data(1)}, {Data(2)}),
+       Forward({Data(1, 9)}, {Data(2)}));
+  Both("Tensor.odd.0.forward", "", Forward({Data(1)}, {Data(3)}),
+       Forward({Data(1, 9)}, {Data(3, 2)}));
+  Find();
+  EXPECT_EQ(RoleOf("Torch.empty.0.forward"), Role::kNone);
+  EXPECT_EQ(RoleOf("Tensor.fill_.0.forward"), Role::kNone);
+  EXPECT_EQ(RoleOf("Tensor.odd.0.forward"), Role::kUndecidable);
+  EXPECT_THAT(by_name_["Tensor.odd.0.forward"].reason, HasSubstr("nobody has written"));
+}
+
+TEST_F(FirstDivergence, WhatANodeWithoutPartnerMadeIsItsDoing) {
+  Both("Torch.a.0.forward", "", Forward({Data(1)}, {Data(2)}), Forward({Data(1)}, {Data(2)}));
+  target_.Add("Torch.extra.0.forward", "", Forward({Data(2)}, {Data(3)}));
+  Both("Torch.b.0.forward", "", Forward({Data(3)}, {Data(4)}), Forward({Data(2)}, {Data(4, 2)}));
+  Find();
+  EXPECT_EQ(RoleOf("Torch.extra.0.forward"), Role::kUndecidable);
+  EXPECT_EQ(RoleOf("Torch.b.0.forward"), Role::kVictim);
+  EXPECT_EQ(CulpritOf("Torch.b.0.forward"), "Torch.extra.0.forward");
+}
+
+TEST_F(FirstDivergence, AnErrorGoesThroughANodeWithoutPartner) {
+  Both("Torch.a.0.forward", "", Forward({Data(1)}, {Data(2)}), Forward({Data(1)}, {Data(2, 2)}));
+  target_.Add("Torch.extra.0.forward", "", Forward({Data(2)}, {Data(3)}));
+  Both("Torch.b.0.forward", "", Forward({Data(3)}, {Data(4)}), Forward({Data(2, 2)}, {Data(4, 2)}));
+  Find();
+  EXPECT_EQ(RoleOf("Torch.extra.0.forward"), Role::kNone);
+  EXPECT_EQ(CulpritOf("Torch.b.0.forward"), "Torch.a.0.forward");
+}
+
+TEST_F(FirstDivergence, RealData) {
+  const auto record = [](const std::string& in, const std::string& out) {
+    return Forward({Stored(in, "[4]")}, {Stored(out, "[4]")});
+  };
+  for (TestDump* dump : {&target_, &golden_}) {
+    dump->task = "tensor";
+    const float factor = dump == &target_ ? 1.0F : 1.1F;
+    dump->Add("Torch.a.0.forward", "", record("a.npy", "b.npy"));
+    dump->Add("Torch.b.0.forward", "", record("b.npy", "c.npy"));
+    dump->Add("Torch.c.0.forward", "", record("c.npy", "missing.npy"));
+    dump->WriteFloats("a.npy", {1, 2, 3, 4}, {4});
+    dump->WriteFloats("b.npy", {1, 1.9999999F, 3, 4}, {4});
+    dump->WriteFloats("c.npy", {1 * factor, 2, 3, 4}, {4});
+  }
+  Find();
+  EXPECT_THAT(Culprits(), ElementsAre("Torch.b.0.forward"));
+  EXPECT_EQ(RoleOf("Torch.c.0.forward"), Role::kUndecidable);
+}
+
+}  // namespace
+}  // namespace msprobe::compare

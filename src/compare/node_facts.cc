@@ -1,0 +1,177 @@
+#include "compare/node_facts.h"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+
+#include "compare/value_error.h"
+#include "dump/record.h"
+
+namespace msprobe::compare {
+
+namespace {
+
+using dump::Record;
+using dump::Section;
+using dump::Value;
+using dump::ValueKind;
+
+void Mix(uint64_t word, uint64_t* hash) {
+  *hash = (*hash ^ word) * 0x9e3779b97f4a7c15u;
+  *hash ^= *hash >> 32;
+}
+
+/// Of the checksum if there is one, else of the statistics; with shape and dtype.
+uint64_t Fingerprint(const Record& record, const Value& value) {
+  uint64_t hash = 1 + static_cast<uint64_t>(value.dtype);
+  for (uint32_t i = 0; i < value.shape_size; ++i) {
+    Mix(static_cast<uint64_t>(record.extents[value.shape_begin + i]), &hash);
+  }
+  if (!value.md5.empty()) {
+    Mix(std::hash<std::string_view>()(value.md5), &hash);
+  } else if (value.max.has_number() && value.norm.has_number()) {
+    for (const dump::Statistic* statistic : {&value.max, &value.min, &value.mean, &value.norm}) {
+      Mix(std::bit_cast<uint64_t>(statistic->number), &hash);
+    }
+  } else {
+    return 0;
+  }
+  return hash == 0 ? 1 : hash;
+}
+
+class Gatherer {
+ public:
+  Gatherer(const Comparison& comparison, FactTable* table)
+      : comparison_(comparison), table_(*table) {}
+
+  void Gather(graph::NodeId id) {
+    const graph::Node& node = comparison_.target->nodes[id];
+    if (node.entry == dump::kNoEntry) return;
+    if (!comparison_.target->dump->Read(node.entry, &record_).ok()) return;
+    facts_ = &table_.nodes[id];
+    facts_->is_collective = record_.is_distributed;
+    // An unmatched node only passes data on: what goes in and out still has fingerprints.
+    const NodeResult& result = comparison_.nodes[id];
+    results_ = result.values_size == record_.values.size()
+                   ? comparison_.values.data() + result.values_begin
+                   : nullptr;
+    if (results_ != nullptr) Measure(id);
+    AddUses(id);
+  }
+
+ private:
+  /// parameters_grad is what a node made, though its record calls it parameters.
+  Section SectionOf(const Value& value) const {
+    return record_.direction == dump::Direction::kParametersGrad ? Section::kOutput : value.section;
+  }
+
+  double Tolerance(graph::NodeId id) {
+    DType coarsest = DType::kUnknown;
+    double longest = 1;
+    bool dtypes_differ = false;
+    for (size_t i = 0; i < record_.values.size(); ++i) {
+      const Value& value = record_.values[i];
+      if (value.kind != ValueKind::kTensor) continue;
+      coarsest = Coarser(coarsest, value.dtype);
+      dtypes_differ |= results_[i].reason != 0;
+      for (uint32_t d = 0; d < value.shape_size; ++d) {
+        longest = std::max(longest, static_cast<double>(record_.extents[value.shape_begin + d]));
+      }
+    }
+    if (dtypes_differ) coarsest = Coarser(coarsest, CoarsestOfGolden(id));
+    return RoundingTolerance(comparison_.mode, coarsest, longest);
+  }
+
+  DType CoarsestOfGolden(graph::NodeId id) {
+    const graph::NodeId partner = comparison_.match.golden_of_target[id];
+    const graph::Node& node = comparison_.golden->nodes[partner];
+    DType coarsest = DType::kUnknown;
+    if (node.entry == dump::kNoEntry ||
+        !comparison_.golden->dump->Read(node.entry, &golden_record_).ok()) {
+      return coarsest;
+    }
+    for (const Value& value : golden_record_.values) coarsest = Coarser(coarsest, value.dtype);
+    return coarsest;
+  }
+
+  void Measure(graph::NodeId id) {
+    const double tolerance = Tolerance(id);
+    errors_.assign(record_.values.size(), 0);
+    for (size_t i = 0; i < record_.values.size(); ++i) {
+      const Value& value = record_.values[i];
+      if (value.kind != ValueKind::kTensor) continue;
+      const Section section = SectionOf(value);
+      const ValueError measured = MeasureValue(comparison_.mode, record_, value, results_[i]);
+      facts_->has_inputs |= section == Section::kInput;
+      if (!measured.compared) {
+        facts_->inputs_unknown |= section != Section::kOutput && results_[i].reason != 0;
+        continue;
+      }
+      facts_->compared = true;
+      errors_[i] = measured.error;
+      Note(value, section, measured.error, measured.error > ToleranceFor(value, tolerance));
+    }
+  }
+
+  /// Whole numbers are exact, whatever the node computes beside them.
+  double ToleranceFor(const Value& value, double tolerance) const {
+    return RoundingTolerance(comparison_.mode, value.dtype, 1) == 0 ? 0 : tolerance;
+  }
+
+  void Note(const Value& value, Section section, double error, bool differs) {
+    double& total = section == Section::kOutput ? facts_->error_out : facts_->error_in;
+    total = std::max(total, error);
+    switch (section) {
+      case Section::kInput: facts_->inputs_differ |= differs; break;
+      case Section::kOutput: facts_->outputs_differ |= differs; break;
+      case Section::kParameter:
+        if (differs && !facts_->parameters_differ) facts_->differing_parameter = value.key;
+        facts_->parameters_differ |= differs;
+        break;
+    }
+  }
+
+  void AddUses(graph::NodeId id) {
+    const auto size = [&] { return static_cast<uint32_t>(table_.uses.size()); };
+    const auto add = [&](Section wanted, bool differing_only) {
+      for (size_t i = 0; i < record_.values.size(); ++i) {
+        const Value& value = record_.values[i];
+        const double error = results_ == nullptr ? 0 : errors_[i];
+        if (value.kind != ValueKind::kTensor || SectionOf(value) != wanted) continue;
+        if (differing_only && results_ != nullptr && error == 0) continue;
+        table_.uses.push_back({Fingerprint(record_, value), error});
+      }
+    };
+    facts_->inputs_begin = size();
+    add(Section::kInput, true);
+    facts_->inputs_end = facts_->outputs_begin = size();
+    add(Section::kOutput, false);
+    facts_->outputs_end = size();
+    if (!facts_->parameters_differ) return;
+    for (size_t i = 0; i < record_.values.size(); ++i) {
+      const Value& value = record_.values[i];
+      if (SectionOf(value) != Section::kParameter || errors_[i] == 0) continue;
+      table_.differing_parameters.push_back({Fingerprint(record_, value), id});
+    }
+  }
+
+  const Comparison& comparison_;
+  FactTable& table_;
+  NodeFacts* facts_ = nullptr;
+  const ValueResult* results_ = nullptr;
+  Record record_;
+  Record golden_record_;
+  std::vector<double> errors_;
+};
+
+}  // namespace
+
+FactTable GatherFacts(const Comparison& comparison) {
+  FactTable table;
+  table.nodes.resize(comparison.nodes.size());
+  Gatherer gatherer(comparison, &table);
+  for (graph::NodeId id = 0; id < table.nodes.size(); ++id) gatherer.Gather(id);
+  return table;
+}
+
+}  // namespace msprobe::compare

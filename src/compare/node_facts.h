@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compare/comparison.h"
+
+namespace msprobe::compare {
+
+/// A tensor that a node took or made. Equal fingerprints on the target side: the same data.
+struct TensorUse {
+  uint64_t fingerprint = 0;  ///< 0: nothing to tell it by
+  double error = 0;          ///< against golden
+};
+
+/// What one node's values say about where an error came in.
+struct NodeFacts {
+  bool compared = false;  ///< matched, readable, and some value could be compared
+  bool inputs_differ = false;
+  bool parameters_differ = false;
+  bool outputs_differ = false;
+  bool inputs_unknown = false;  ///< some tensor input could not be compared
+  bool has_inputs = false;      ///< tensors, parameters not counted
+  bool is_collective = false;
+  double error_in = 0;
+  double error_out = 0;
+  std::string differing_parameter;
+  uint32_t inputs_begin = 0, inputs_end = 0;    ///< into FactTable::uses: differing inputs only
+  uint32_t outputs_begin = 0, outputs_end = 0;  ///< all outputs
+
+  bool differs() const { return inputs_differ || parameters_differ || outputs_differ; }
+};
+
+struct FactTable {
+  std::vector<NodeFacts> nodes;  ///< by target node
+  std::vector<TensorUse> uses;
+  struct Parameter {
+    uint64_t fingerprint;
+    graph::NodeId node;
+  };
+  std::vector<Parameter> differing_parameters;
+};
+
+/// Reads the target's records once.
+FactTable GatherFacts(const Comparison& comparison);
+
+}  // namespace msprobe::compare

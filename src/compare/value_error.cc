@@ -1,0 +1,125 @@
+#include "compare/value_error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace msprobe::compare {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Half the distance from 1 to the next number: the relative error of one rounding.
+double UnitRoundoff(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat8E8M0Fnu: return 0.5;
+    case DType::kFloat8E5M2:
+    case DType::kFloat8E5M2FnUz: return 0x1p-3;
+    case DType::kFloat8E4M3Fn:
+    case DType::kFloat8E4M3FnUz: return 0x1p-4;
+    case DType::kBFloat16: return 0x1p-8;
+    case DType::kFloat16:
+    case DType::kComplex32: return 0x1p-11;
+    case DType::kFloat32:
+    case DType::kComplex64: return 0x1p-24;
+    case DType::kFloat64:
+    case DType::kComplex128: return 0x1p-53;
+    default: return 0;  // integers and bool are exact
+  }
+}
+
+double Elements(const dump::Record& record, const dump::Value& value) {
+  double count = 1;
+  for (uint32_t i = 0; i < value.shape_size; ++i) {
+    count *= static_cast<double>(record.extents[value.shape_begin + i]);
+  }
+  return count;
+}
+
+double Ratio(double difference, double scale) {
+  if (difference == 0) return 0;
+  return scale > 0 ? std::fabs(difference) / scale : kInfinity;
+}
+
+/// Max and Min in units of the larger of both, the mean in units of the root mean square.
+ValueError MeasureStatistics(const dump::Record& record, const dump::Value& value,
+                             const ValueResult& result) {
+  const std::array<const dump::Statistic*, 4> target = {&value.max, &value.min, &value.mean,
+                                                        &value.norm};
+  std::array<double, 4> golden{};
+  ValueError measured;
+  for (size_t i = 0; i < 4; ++i) {
+    if (std::isnan(result.metrics[4 + i])) continue;
+    measured.compared = true;
+    golden[i] = target[i]->number - result.metrics[i];
+  }
+  const double peak = std::max(std::fabs(golden[0]), std::fabs(golden[1]));
+  const double root_mean_square = std::fabs(golden[3]) / std::sqrt(Elements(record, value));
+  const std::array<double, 4> scales = {
+      peak, peak, std::max(root_mean_square, std::fabs(golden[2])), std::fabs(golden[3])};
+  for (size_t i = 0; i < 4; ++i) {
+    const double relative = result.metrics[4 + i];
+    if (std::isnan(relative) || relative == 0) continue;
+    // No difference: NaN or infinity on one side only.
+    const double difference = result.metrics[i];
+    measured.error =
+        std::max(measured.error, std::isnan(difference) ? kInfinity : Ratio(difference, scales[i]));
+  }
+  return measured;
+}
+
+/// The distance in units of the norm where dump.json has it, else what the ratios leave to say.
+ValueError MeasureElements(const dump::Value& value, const ValueResult& result) {
+  const auto [cosine, distance, max_abs, max_relative, thousandth, five_thousandths, u1, u2] =
+      result.metrics;
+  if (std::isnan(thousandth)) return {};
+  if (max_abs == 0) return {true, 0};
+  if (!std::isfinite(distance)) return {true, kInfinity};
+  if (!value.norm.has_number() || !std::isfinite(value.norm.number)) {
+    return {true, 1 - five_thousandths};
+  }
+  const double norm_error = Ratio(distance, std::fabs(value.norm.number));
+  if (!value.max.has_number() || !value.min.has_number()) return {true, norm_error};
+  // One wrong element among millions does not move the norm. Rounding moves single elements a few
+  // times further than all of them together.
+  const double peak = std::max(std::fabs(value.max.number), std::fabs(value.min.number));
+  constexpr double kSingleElement = 0.25;
+  return {true, std::max(norm_error, kSingleElement * Ratio(max_abs, peak))};
+}
+
+}  // namespace
+
+ValueError MeasureValue(CompareMode mode, const dump::Record& record, const dump::Value& value,
+                        const ValueResult& result) {
+  if (value.kind != dump::ValueKind::kTensor || result.golden_value == UINT32_MAX) return {};
+  switch (mode) {
+    case CompareMode::kStatistics: return MeasureStatistics(record, value, result);
+    case CompareMode::kRealData:
+      return result.unreadable ? ValueError{} : MeasureElements(value, result);
+    case CompareMode::kMd5:
+      if (result.md5_equal) return {true, 0};
+      return {result.status == NodeStatus::kError, 1};
+    case CompareMode::kStructure: return {};
+  }
+  return {};
+}
+
+// A sum of K terms in precision u is off by about u √K. 16-bit and fp8 operators sum in float32
+// and round once at the end, but a module is some operators one behind the other; float32
+// operators may use other orders and, on some devices, shorter products. So: 4 roundings of the
+// short dtypes (bfloat16 1.6e-2), 20 of float16, whose sums often stay in float16 (1e-2), and
+// 8 u √K of the long ones, at least 1e-4 for float32 and 1e-10 for float64. md5 knows no rounding.
+double RoundingTolerance(CompareMode mode, DType dtype, double reduction) {
+  if (mode == CompareMode::kMd5) return 0;
+  const double unit = UnitRoundoff(dtype);
+  if (unit == 0x1p-11) return 20 * unit;
+  if (unit > 0x1p-11) return 4 * unit;
+  const double sum = 8 * unit * std::sqrt(std::max(1.0, reduction));
+  if (unit == 0x1p-24) return std::max(sum, 1e-4);
+  return unit == 0 ? 0 : std::max(sum, 1e-10);
+}
+
+DType Coarser(DType a, DType b) { return UnitRoundoff(a) >= UnitRoundoff(b) ? a : b; }
+
+}  // namespace msprobe::compare

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "compare/comparison.h"
+#include "dump/record.h"
+
+namespace msprobe::compare {
+
+/// How far one value of target is from its partner, in units of the tensor's own size. Unlike the
+/// index it does not blow up where the mean of a tensor is nearly 0.
+struct ValueError {
+  bool compared = false;
+  double error = 0;  ///< 0 … infinite; md5: 0 or 1
+};
+ValueError MeasureValue(CompareMode mode, const dump::Record& record, const dump::Value& value,
+                        const ValueResult& result);
+
+/// Errors up to this are rounding. `dtype` is the coarsest that took part (of a node's inputs and
+/// outputs on both sides), `reduction` the number of terms of its longest sum.
+double RoundingTolerance(CompareMode mode, DType dtype, double reduction);
+
+/// Orders dtypes by the size of one rounding: integers, float64, float32, float16, bfloat16, fp8.
+DType Coarser(DType a, DType b);
+
+}  // namespace msprobe::compare
