@@ -212,11 +212,6 @@ Result<std::shared_ptr<graph::Graph>> JobRunner::Build(const dump::DumpUnit& uni
                                                        base::Diagnostics* diagnostics) {
   MSPROBE_ASSIGN_OR_RETURN(std::shared_ptr<const dump::RankDump> dump,
                            dump::RankDump::Open(unit.directory, {}, diagnostics));
-  if (dump->task() == dump::Task::kOther) {
-    return InvalidArgumentError("task '" + std::string(dump->task_text()) + "' is not known",
-                                "collect with task statistics, tensor or structure",
-                                (unit.directory / "dump.json").string());
-  }
   if (!job_.framework.empty() && dump->framework() != job_.framework) {
     diagnostics->Add(base::DiagnosticKind::kNote,
                      InvalidArgumentError("-f says " + job_.framework + ", the dump says " +
@@ -303,14 +298,17 @@ Status JobRunner::CompareUnit(size_t index, size_t inner_threads) {
 
 Status JobRunner::WriteUnit(const visfile::VisContent& content, size_t inner_threads, Work* work) {
   if (cancelled()) return CancelledError();
+  constexpr const char* kAdvice = "see that the disk has room, or choose another directory with -o";
   if (db_ != nullptr) {
     const std::lock_guard lock(db_mutex_);
-    return db_->Add(content);
+    return WithAdvice(db_->Add(content), kAdvice);
   }
   const std::string name = (content.single != nullptr ? "build" : "compare") +
                            work->plan.name_part + "_" + time_stamp_ + ".vis";
-  MSPROBE_ASSIGN_OR_RETURN(work->summary.output, visfile::WriteVis(content, job_.output / name,
-                                                                   {inner_threads, cancel_}));
+  Result<std::filesystem::path> path =
+      visfile::WriteVis(content, job_.output / name, {inner_threads, cancel_});
+  if (!path.ok()) return WithAdvice(std::move(path).status(), kAdvice);
+  work->summary.output = std::move(path).value();
   return Status::Ok();
 }
 

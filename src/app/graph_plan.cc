@@ -96,11 +96,12 @@ Result<std::vector<PlannedUnit>> PlanUnits(const GraphJob& job, base::Diagnostic
 }
 
 Status PrepareOutput(const GraphJob& job, base::Diagnostics* diagnostics) {
-  MSPROBE_RETURN_IF_ERROR(base::CreateDirectories(job.output));
+  Status created = base::CreateDirectories(job.output);
+  if (!created.ok()) return WithAdvice(std::move(created), "choose another directory with -o");
   // Hours of comparing must not end at a directory that was closed from the start.
   if (::access(job.output.c_str(), W_OK | X_OK) != 0) {
-    const Status cause = IoError("cannot write to the output directory", errno);
-    return {StatusCode::kIo, cause.fact(), "choose another one with -o", job.output.string()};
+    return WithAdvice(IoError("cannot write to the output directory", errno, job.output.string()),
+                      "choose another directory with -o");
   }
   struct stat info{};
   if (::stat(job.output.c_str(), &info) == 0 && (info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
@@ -111,6 +112,11 @@ Status PrepareOutput(const GraphJob& job, base::Diagnostics* diagnostics) {
   }
   NoteOtherFiles(job, diagnostics);
   return Status::Ok();
+}
+
+Status WithAdvice(Status status, std::string advice) {
+  if (status.ok() || !status.advice().empty()) return status;
+  return {status.code(), status.fact(), std::move(advice), status.path()};
 }
 
 std::string TimeStamp() {

@@ -24,6 +24,9 @@ Result<std::vector<PlannedUnit>> PlanUnits(const GraphJob& job, base::Diagnostic
 /// would keep TensorBoard from showing the new files.
 Status PrepareOutput(const GraphJob& job, base::Diagnostics* diagnostics);
 
+/// `status` with `advice`, if it has none.
+Status WithAdvice(Status status, std::string advice);
+
 /// "YYYYmmddHHMMSS", local time.
 std::string TimeStamp();
 

@@ -19,6 +19,7 @@ using Step = JsonScanner::Step;
 /// Where a torn file is cut, and what closes it again.
 struct Cut {
   bool torn = false;
+  size_t garbage = 0;  ///< kGarbage: where
   size_t position = 0;
   std::string_view closing;
 };
@@ -30,7 +31,8 @@ Step WalkMembers(JsonScanner* scanner, std::string_view closing, Cut* cut) {
     std::string_view value;
     if (step == Step::kMember) step = scanner->TakeValue(&value);
     if (step == Step::kMember) continue;
-    if (step == Step::kTorn) *cut = {true, scanner->whole_end(), closing};
+    if (step == Step::kTorn) *cut = {true, 0, scanner->whole_end(), closing};
+    if (step == Step::kGarbage) cut->garbage = scanner->position();
     return step;
   }
 }
@@ -53,9 +55,10 @@ Step WalkDump(JsonScanner* scanner, Cut* cut) {
     if (step == Step::kMember) continue;
     if (step == Step::kTorn) {
       const bool empty = scanner->whole_end() <= 1;
-      *cut = {true, scanner->whole_end(),
+      *cut = {true, 0, scanner->whole_end(),
               has_data ? "\n}" : (empty ? "\n \"data\": {}\n}" : ",\n \"data\": {}\n}")};
     }
+    if (step == Step::kGarbage) cut->garbage = scanner->position();
     return step;
   }
 }
@@ -78,7 +81,7 @@ Result<RepairResult> RepairJsonFile(const std::filesystem::path& directory, std:
   Cut cut;
   const Step step =
       name == "dump.json" ? WalkDump(&scanner, &cut) : WalkMembers(&scanner, "\n}", &cut);
-  if (step == Step::kGarbage) return file.GarbageError(scanner.position());
+  if (step == Step::kGarbage) return file.GarbageError(cut.garbage);
   RepairResult result;
   if (!cut.torn) return result;
 

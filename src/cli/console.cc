@@ -69,7 +69,7 @@ void PrintDiagnostics(const base::Diagnostics& diagnostics) {
       continue;
     }
     base::Log(base::LogLevel::kWarning,
-              std::to_string(count) + " " + std::string(Heading(kind)) + ":");
+              std::string(Heading(kind)) + " (" + std::to_string(count) + "):");
     for (const std::string& line : lines[i]) PrintError("  " + line + "\n");
     if (count > lines[i].size()) {
       PrintError("  and " + std::to_string(count - lines[i].size()) + " more\n");

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/signals.h"
+#include "report/printable.h"
 #include "report/summary_json.h"
 #include "report/summary_table.h"
 #include "report/tensor_lines.h"
@@ -76,7 +77,7 @@ class ConsoleObserver final : public app::GraphObserver {
  private:
   void Line(base::LogLevel level, const std::string& text) {
     bar_.Clear();
-    base::Log(level, text);
+    base::Log(level, report::Printable(text));
   }
 
   const GraphRequest& request_;
@@ -184,6 +185,11 @@ int RunGraph(const Arguments& arguments, bool visualize) {
     const int signal_code = SignalExitCode();
     return signal_code != 0 ? signal_code : app::ExitCode(summary.status());
   }
+  if (request->job.format == app::OutputFormat::kVisDb) {
+    for (const std::filesystem::path& path : summary->outputs) {
+      base::Log(base::LogLevel::kInfo, "written: " + report::Printable(path.string()));
+    }
+  }
   const int code = app::ExitCode(*summary, request->fail_on);
   const std::string table = report::SummaryTable(summary->units);
   if (request->json) {
@@ -214,6 +220,14 @@ const OptionSpec kTarget = {"--target_path",
                             ValueHint::kDirectory,
                             {},
                             false};
+const OptionSpec kRequiredTarget = {"--target_path",
+                                    {"-tp"},
+                                    OptionKind::kValue,
+                                    "DIR",
+                                    "dump to look at; required",
+                                    ValueHint::kDirectory,
+                                    {},
+                                    true};
 const OptionSpec kGolden = {"--golden_path",
                             {"-gp"},
                             OptionKind::kValue,
@@ -282,7 +296,7 @@ std::vector<OptionSpec> SharedOptions(std::vector<OptionSpec> own, std::string_v
        "LEVELS",
        "exit with 1 if the comparison found any of these (comma list): error, warning (or "
        "worse), unmatched, unreadable, culprit",
-       ValueHint::kChoice,
+       ValueHint::kNone,
        {},
        false},
       {"--json",
@@ -380,7 +394,7 @@ const Command kGraphVisualizeCommand = {
     "  msprobe graph_visualize -tp npu_dump -gp gpu_dump -o out -lm   class names may differ\n"
     "  msprobe graph_visualize -tp npu_dump -o out -oc\n",
     {},
-    SharedOptions({kTarget,
+    SharedOptions({kRequiredTarget,
                    kGolden,
                    kOutput,
                    {"--layer_mapping",

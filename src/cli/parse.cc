@@ -63,13 +63,31 @@ Status CheckPositional(const Command& command, const std::vector<std::string>& w
   return Status::Ok();
 }
 
+/// CLI11 would take --json=no as "not given".
+Status CheckFlags(const Command& command, const std::vector<std::string>& words) {
+  for (const OptionSpec& option : command.options) {
+    for (const std::string& word : words) {
+      if (option.kind == OptionKind::kFlag && word.starts_with(std::string(option.name) + "=")) {
+        return InvalidArgumentError(std::string(option.name) + " takes no value",
+                                    HelpHint(command));
+      }
+    }
+  }
+  return Status::Ok();
+}
+
 Result<Arguments> Collect(const Command& command, const CLI::App& parser) {
   Arguments result;
   for (const OptionSpec& option : command.options) {
     const std::string name(option.name);
     const CLI::Option* parsed = parser.get_option(name);
     if (parsed->count() == 0) {
-      if (option.required) return InvalidArgumentError(name + " is missing", HelpHint(command));
+      if (option.required) {
+        const std::string brief(option.shorts.empty() ? option.name : option.shorts.front());
+        return InvalidArgumentError(
+            name + " is missing",
+            "give " + brief + " " + std::string(option.value_name) + "; " + HelpHint(command));
+      }
       continue;
     }
     const std::vector<std::string>& values = parsed->results();
@@ -100,6 +118,10 @@ Result<GlobalArguments> ParseGlobal(std::span<const std::string> arguments,
       global.version = true;
     } else if (word == "-f" || word == "--framework") {
       const std::string value = i + 1 < arguments.size() ? arguments[++i] : std::string();
+      if (value.empty()) {
+        return InvalidArgumentError(word + " in front of the command needs a framework",
+                                    "allowed: " + app::JoinWords(kFrameworks));
+      }
       if (std::find(kFrameworks.begin(), kFrameworks.end(), value) == kFrameworks.end()) {
         return InvalidArgumentError(
             "-f in front of the command is the framework, not '" + value + "'",
@@ -141,6 +163,7 @@ Result<Arguments> ParseCommand(const Command& command, std::span<const std::stri
       }
     }
     std::vector<std::string> words = RewriteOptions(arguments, command);
+    MSPROBE_RETURN_IF_ERROR(CheckFlags(command, words));
     std::reverse(words.begin(), words.end());  // CLI11 takes them from the end
     parser.parse(std::move(words));
     const std::vector<std::string> positional = parser.remaining();

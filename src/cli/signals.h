@@ -5,7 +5,8 @@
 namespace msprobe::cli {
 
 /// SIGINT and SIGTERM cancel the token that this returns; a second one ends the process at once.
-/// SIGPIPE is ignored: work goes on when nobody reads the log.
+/// SIGPIPE and SIGXFSZ are ignored: work goes on when nobody reads the log, and a limit on file
+/// sizes is an error like a full disk instead of a death that leaves half a file.
 const base::CancelToken& InstallSignalHandlers();
 
 /// 130 after SIGINT, 143 after SIGTERM, 0 without a signal.

@@ -59,6 +59,12 @@ struct Contents {
   bool empty = true;
 };
 
+/// "dump.json.torn": what `msprobe inspect --repair` leaves.
+bool IsKeptCopy(std::string_view name) {
+  const size_t dot = name.rfind(".torn");
+  return dot != std::string_view::npos && Contains(kDumpFiles, name.substr(0, dot));
+}
+
 void Sort(const fs::directory_entry& entry, Contents* contents) {
   const std::string name = entry.path().filename().string();
   contents->empty = false;
@@ -68,7 +74,7 @@ void Sort(const fs::directory_entry& entry, Contents* contents) {
     contents->has_dump_files = true;
     return;
   }
-  if (Contains(kCompanions, name)) return;
+  if (Contains(kCompanions, name) || IsKeptCopy(name)) return;
   DumpUnit unit;
   unit.directory = entry.path();
   if (is_directory && name == "rank") {

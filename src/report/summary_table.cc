@@ -23,6 +23,29 @@ void Print(std::string* out, const char* format, Args... args) {
   out->append(line);
 }
 
+std::string_view ModeText(compare::CompareMode mode) {
+  switch (mode) {
+    case compare::CompareMode::kStatistics: return "statistics";
+    case compare::CompareMode::kRealData: return "real data";
+    case compare::CompareMode::kMd5: return "md5";
+    case compare::CompareMode::kStructure: return "structure only";
+  }
+  return "";
+}
+
+/// "compared by statistics"; several ranks may differ in it.
+void PrintModes(std::span<const UnitSummary> units, std::string* out) {
+  std::vector<std::string_view> modes;
+  for (const UnitSummary& unit : units) {
+    if (!unit.compared) continue;
+    const std::string_view mode = ModeText(unit.mode);
+    if (std::find(modes.begin(), modes.end(), mode) == modes.end()) modes.push_back(mode);
+  }
+  out->append("compared by ");
+  for (size_t i = 0; i < modes.size(); ++i) out->append(i > 0 ? ", " : "").append(modes[i]);
+  out->push_back('\n');
+}
+
 void PrintSides(const UnitSummary& total, std::string* out) {
   Print(out, "%-28s %10s %10s\n", "", "target", "golden");
   Print(out, "%-28s %10" PRIu64 " %10" PRIu64 "\n", "nodes", total.target.nodes,
@@ -76,7 +99,7 @@ void PrintOverflow(const UnitSummary& total, std::string* out) {
 }
 
 void PrintNode(const ListedNode& node, std::string_view lead, bool with_role, std::string* out) {
-  out->append(lead).append(Printable(node.name));
+  out->append(lead).append(PrintableName(node.name));
   if (!std::isnan(node.index)) Print(out, "  index %.4g", node.index);
   out->append("  ").append(compare::NodeStatusName(node.status));
   if (with_role && node.role != compare::Role::kNone) {
@@ -122,6 +145,7 @@ std::string SummaryTable(std::span<const UnitSummary> units) {
   }
   if (failed == units.size()) return out;
   if (total.compared) {
+    PrintModes(units, &out);
     PrintSides(total, &out);
     PrintBands(total, &out);
   } else {

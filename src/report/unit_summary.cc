@@ -13,8 +13,8 @@ using graph::NodeId;
 SideCounts CountSide(const std::vector<NodeId>& partners,
                      const std::vector<graph::MatchReason>& reasons) {
   SideCounts counts;
-  counts.nodes = partners.size();
-  for (size_t id = 0; id < partners.size(); ++id) {
+  counts.nodes = partners.size() - 1;
+  for (size_t id = graph::kRootNode + 1; id < partners.size(); ++id) {
     if (partners[id] != graph::kNoNode) {
       ++counts.matched;
     } else {
@@ -33,6 +33,9 @@ ListedNode Describe(const compare::Comparison& comparison, NodeId id, compare::R
   node.status = result.status;
   node.role = role;
   node.reason = reason.empty() ? comparison.reasons[result.reason] : std::move(reason);
+  for (size_t i = 0; node.reason.empty() && i < result.values_size; ++i) {
+    node.reason = comparison.reasons[comparison.values[result.values_begin + i].reason];
+  }
   const std::vector<std::string> lines = graph::StackLines(*comparison.target, id, false);
   if (!lines.empty()) node.source = SourceLine(lines.front());
   return node;
@@ -56,7 +59,7 @@ void CountOverflow(const graph::Graph& graph, UnitSummary* summary) {
 }
 
 void CountResults(const compare::Comparison& comparison, UnitSummary* summary) {
-  for (NodeId id = 0; id < comparison.nodes.size(); ++id) {
+  for (NodeId id = graph::kRootNode + 1; id < comparison.nodes.size(); ++id) {
     const compare::NodeResult& result = comparison.nodes[id];
     summary->warnings += result.status == NodeStatus::kWarning;
     summary->errors += result.status == NodeStatus::kError;
@@ -130,7 +133,7 @@ void SummarizeComparison(const compare::Comparison& comparison,
 
 void SummarizeGraph(const graph::Graph& graph, UnitSummary* summary) {
   summary->compared = false;
-  summary->target.nodes = graph.nodes.size();
+  summary->target.nodes = graph.nodes.size() - 1;
   CountOverflow(graph, summary);
 }
 

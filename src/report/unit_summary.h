@@ -20,7 +20,7 @@ inline constexpr size_t kOverflowLevels = 4;
 inline constexpr size_t kListedNodes = 5;
 
 struct SideCounts {
-  uint64_t nodes = 0;  ///< with the root
+  uint64_t nodes = 0;  ///< without the root, which stands for no record
   uint64_t matched = 0;
   std::array<uint64_t, kReasonCount> unmatched{};  ///< by graph::MatchReason
 

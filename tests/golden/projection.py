@@ -4,8 +4,6 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-VALUE_KEYS_SHOWN_ONCE = ("type", "dtype", "shape")
-
 
 def _reject_constant(text):
     raise ValueError(f"{text} is no JSON number: a browser cannot read this file")
@@ -38,8 +36,10 @@ def _node_line(depth, node) -> str:
     if node["distributed"]:
         parts.append("distributed=" + json.dumps(node["distributed"], sort_keys=True))
     for key, text in sorted((node.get("own") or {}).items()):
-        if text not in ("", None, "none"):
-            parts.append(f"{key}={text}")
+        if text in ("", None, "none") or (key in ("idx", "index", "worst_below") and
+                                          text == node["index"]):
+            continue
+        parts.append(f"{key}={text}")
     return "  ".join(parts)
 
 
@@ -91,7 +91,8 @@ def vis_sides(document: dict) -> dict:
 def project_vis(path: Path, shown) -> str:
     document = load_vis(path)
     head = {key: value for key, value in document.items()
-            if key in ("task", "MicroSteps", "OverflowCheck", "Colors")}
+            if key in ("task", "MicroSteps", "OverflowCheck")}
+    head["Colors"] = {color: entry["value"] for color, entry in document.get("Colors", {}).items()}
     lines = [json.dumps(head, sort_keys=True, ensure_ascii=False)]
     for side, nodes in vis_sides(document).items():
         graph = {"npu": document.get("NPU", document), "bench": document.get("Bench")}[side]
@@ -109,6 +110,8 @@ def project_db(path: Path, shown) -> str:
         database.row_factory = sqlite3.Row
         config = dict(database.execute("select * from tb_config").fetchone())
         config.pop("tool_tip", None)
+        config["node_colors"] = {
+            color: entry["value"] for color, entry in _loads(config["node_colors"], {}).items()}
         lines = [json.dumps(config, sort_keys=True, ensure_ascii=False)]
         own = {row["id"]: dict(row) for row in database.execute("select * from msprobe_nodes")}
         stacks = {row["id"]: json.loads(row["stack_info"] or "[]")

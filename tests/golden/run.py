@@ -51,6 +51,7 @@ def discover() -> list:
 def normalise(text: str, scratch: Path) -> str:
     text = text.replace(str(scratch), "<work>")
     text = re.sub(r"20\d{12}", "<time>", text)
+    text = re.sub(r"\.tmp\d+_\d+", ".tmp<n>", text)
     text = re.sub(r"\b\d+\.\d{3} s\b", "<n> s", text)
     text = re.sub(r'"seconds": ?[0-9.e-]+', '"seconds": <n>', text)
     return text
@@ -176,6 +177,9 @@ def main() -> int:
         return 0
     if not cases:
         print("no such case", file=sys.stderr)
+        return 2
+    if not program().exists():
+        print(f"build msprobe first, or set MSPROBE_CLI: there is no {program()}", file=sys.stderr)
         return 2
     failed = 0
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:

@@ -1,0 +1,74 @@
+#include "app/fail_on.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace msprobe::app {
+namespace {
+
+GraphSummary OneUnit(const report::UnitSummary& unit) {
+  GraphSummary summary;
+  summary.units.push_back(unit);
+  return summary;
+}
+
+report::UnitSummary ComparedUnit() {
+  report::UnitSummary unit;
+  unit.compared = true;
+  unit.target.nodes = unit.golden.nodes = 5;
+  unit.target.matched = unit.golden.matched = 5;
+  return unit;
+}
+
+TEST(FailOnTest, ParsesCommaLists) {
+  const auto levels = ParseFailOn("error,culprit");
+  ASSERT_TRUE(levels.ok());
+  EXPECT_THAT(*levels, testing::ElementsAre(FailLevel::kError, FailLevel::kCulprit));
+  EXPECT_EQ(ParseFailOn("eror").status().code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(ParseFailOn("eror").status().advice(), testing::HasSubstr("'error'"));
+  EXPECT_FALSE(ParseFailOn("").ok());
+  EXPECT_FALSE(ParseFailOn("error,").ok());
+}
+
+TEST(FailOnTest, EachLevelLooksAtItsOwnCount) {
+  report::UnitSummary unit = ComparedUnit();
+  EXPECT_EQ(ExitCode(OneUnit(unit), {FailLevel::kError, FailLevel::kWarning, FailLevel::kUnmatched,
+                                     FailLevel::kUnreadable, FailLevel::kCulprit}),
+            0);
+  unit.warnings = 1;
+  EXPECT_EQ(ExitCode(OneUnit(unit), {FailLevel::kError}), 0);
+  EXPECT_EQ(ExitCode(OneUnit(unit), {FailLevel::kWarning}), 1);
+  unit = ComparedUnit();
+  unit.errors = 1;
+  EXPECT_EQ(ExitCode(OneUnit(unit), {FailLevel::kError}), 1);
+  EXPECT_EQ(ExitCode(OneUnit(unit), {FailLevel::kWarning}), 1);
+  EXPECT_EQ(ExitCode(OneUnit(unit), {FailLevel::kCulprit}), 0);
+  unit = ComparedUnit();
+  unit.golden.matched = 4;
+  EXPECT_EQ(ExitCode(OneUnit(unit), {FailLevel::kUnmatched}), 1);
+  unit = ComparedUnit();
+  unit.culprit_count = 1;
+  EXPECT_EQ(ExitCode(OneUnit(unit), {FailLevel::kCulprit}), 1);
+}
+
+TEST(FailOnTest, DivergenceComesBeforeUnreadableTensors) {
+  report::UnitSummary unit = ComparedUnit();
+  unit.unreadable_tensors = 2;
+  unit.errors = 1;
+  EXPECT_EQ(ExitCode(OneUnit(unit), {}), 3);
+  EXPECT_EQ(ExitCode(OneUnit(unit), {FailLevel::kError}), 1);
+  EXPECT_EQ(ExitCode(OneUnit(unit), {FailLevel::kUnreadable}), 1);
+}
+
+TEST(FailOnTest, AFailedUnitDecides) {
+  GraphSummary summary = OneUnit(ComparedUnit());
+  summary.units.push_back({});
+  summary.units.back().status = CorruptError("dump.json is damaged");
+  EXPECT_EQ(ExitCode(summary, {}), 2);
+  summary.units.push_back({});
+  summary.units.back().status = IoError("cannot write the file", 28);
+  EXPECT_EQ(ExitCode(summary, {}), 4);
+}
+
+}  // namespace
+}  // namespace msprobe::app

@@ -1,0 +1,1 @@
+"""The generated golden cases, one module per chapter of rules."""

@@ -1,0 +1,115 @@
+"""Every error that must be clear, by name; and what `msprobe inspect` says."""
+import json
+
+from .builder import BOTH, Dump, case, floats, small, stored, tensor
+
+BUILD = "msprobe graph npu -o out"
+
+
+def dumps():
+    case("errors/path_missing", "path missing", [BUILD, BOTH], {"bench": small()})
+    case("errors/file_for_directory", "a file where a directory is expected", BUILD, {"npu": "x"})
+    case("errors/empty_directory", "empty directory", BUILD, prepare=["mkdir npu"])
+    case("errors/no_dump_inside", "a directory without dumps", BUILD, {"npu/readme.txt": "x"})
+    for name in ("dump", "stack", "construct"):
+        dump = small()
+        dump.texts[f"{name}.json"] = None
+        case(f"errors/{name}_missing", f"{name}.json missing", BUILD, {"npu": dump})
+        for what, text in (("empty_file", ""), ("malformed", '{"a" 1}'), ("list", "[]"),
+                           ("no_json", "hello"), ("binary", "\x00\x01\x02")):
+            dump = small()
+            dump.texts[f"{name}.json"] = text
+            case(f"errors/{name}_{what}", f"{name}.json: {what}", BUILD, {"npu": dump})
+        whole = small()
+        text = {"dump": json.dumps({**whole.head, "data": whole.data}, indent=1),
+                "stack": json.dumps(whole.stack, indent=1),
+                "construct": json.dumps(whole.construct, indent=1)}[name]
+        whole.texts[f"{name}.json"] = text[:int(len(text) * 0.7)]
+        case(f"errors/{name}_torn", f"{name}.json cut by a crash: read up to the last whole record",
+             BUILD, {"npu": whole})
+    dump = small()
+    dump.texts["construct.json"] = "{}"
+    case("errors/construct_empty", "level L1: construct.json is empty", BUILD, {"npu": dump})
+    case("errors/fifo", "not a regular file", BUILD, {"npu": small()},
+         prepare=["rm npu/dump.json", "mkfifo npu/dump.json"])
+    case("errors/directory_for_file", "a directory where dump.json is expected", BUILD,
+         {"npu": small()}, prepare=["rm npu/dump.json", "mkdir npu/dump.json"])
+    case("errors/huge", "huge JSON: 5 GB of zeros", BUILD, {"npu": small()},
+         prepare=["truncate -s 5G npu/dump.json.big", "mv npu/dump.json.big npu/dump.json"])
+    dump = small()
+    dump.texts["dump.json"] = '{"task": "statistics", "data": {"Torch.a.0.forward": ' + \
+        "[" * 400 + "]" * 400 + "}}"
+    case("errors/deep", "400 levels: that record is unreadable", BUILD, {"npu": dump})
+    dump = small()
+    dump.data["Functional.relu.0.forward"] = "no record"
+    case("errors/record_of_other_type", "a record of another type", BUILD, {"npu": dump})
+    case("errors/unknown_task", "unknown task", BUILD, {"npu": small(task="guess")})
+    case("errors/no_task", "dump.json without task", BUILD,
+         {"npu/dump.json": '{"data": {}}', "npu/construct.json": "{}", "npu/stack.json": "{}"})
+    hostile = Dump()
+    for name in ("Torch.<script>alert(1)</script>.0.forward", "Torch.层\u202e.0.forward",
+                 "Torch.\u001b[31mred.0.forward", "Torch." + "x" * 5000 + ".0.forward",
+                 'Torch."quoted\\".0.forward'):
+        hostile.forward(name, None, [tensor()], [tensor(3.0)])
+    calm = Dump()
+    for name in hostile.data:
+        calm.forward(name, None, [tensor()], [tensor()])
+    case("errors/hostile_names", "names are text: no control character reaches the terminal", BOTH,
+         {"npu": hostile, "bench": calm})
+    dump = Dump(task="tensor")
+    dump.forward("Torch.mul.0.forward", None, [],
+                 [stored(dump, "../../secret.npy", [1.0], content=b"")])
+    case("errors/path_outside", "a tensor name that points outside is refused", BOTH,
+         {"npu": dump, "bench": dump, "secret.npy": floats([1.0])})
+
+
+def outputs():
+    pair = {"npu": small(), "bench": small()}
+    case("errors/output_is_a_file", "OUT is a file", BOTH, {**pair, "out": "x"})
+    case("errors/output_below_a_file", "a parent of OUT is a file", BOTH + "/deep",
+         {**pair, "out": "x"})
+    case("errors/output_refused", "OUT cannot be made", "msprobe graph npu bench -o /proc/out",
+         pair)
+    case("errors/disk_full", "no room for the .vis: no half file stays", BOTH, pair,
+         file_size_limit=2000)
+    case("errors/disk_full_db", "no room for the .vis.db: no half file stays",
+         BOTH + " --format db", pair, file_size_limit=20000)
+
+
+def inspect():
+    run = "msprobe inspect npu"
+    case("inspect/whole", "what a dump holds", [run, run + " --json"], {"npu": small()})
+    case("inspect/ranks", "every rank", run,
+         {"npu/step0/rank0": small(), "npu/step0/rank1": small()})
+    case("inspect/no_dump", "no dump", [run, "msprobe inspect none"], prepare=["mkdir npu"])
+    dump = small()
+    text = json.dumps({**dump.head, "data": dump.data}, indent=1)
+    dump.texts["dump.json"] = text[:int(len(text) * 0.8)]
+    construct = json.dumps(dump.construct, indent=1)
+    dump.texts["construct.json"] = construct[:-30]
+    case("inspect/repair", "torn files: told, repaired at the last whole record, whole afterwards",
+         [run, run + " --repair", run, "msprobe graph npu -o out"], {"npu": dump})
+    dump = small()
+    dump.texts["dump.json"] = '{"task": "statistics", "data": {"a" 1}}'
+    case("inspect/damaged", "damage inside a file is not repaired", [run, run + " --repair"],
+         {"npu": dump})
+    dump = Dump(task="tensor")
+    dump.forward("Torch.mul.0.forward", None,
+                 [stored(dump, "gone.npy", [1.0], content=b""),
+                  stored(dump, "garbage.npy", [1.0], content=b"nothing"),
+                  stored(dump, "shape.npy", [1.0], content=floats([1.0, 2.0]))],
+                 [stored(dump, "fine.npy", [1.0])])
+    dump.files["extra.npy"] = floats([1.0])
+    dump.loose("Torch.late.0.forward", input_args=[], input_kwargs={}, output=[])
+    case("inspect/tensor_files", "missing, damaged, contradicting and extra tensor files",
+         [run, run + " --json"], {"npu": dump})
+    dump = small()
+    dump.texts["construct.json"] = dump.texts["stack.json"] = None
+    case("inspect/only_dump", "stack.json and construct.json were not collected", run,
+         {"npu": dump})
+
+
+def make():
+    dumps()
+    outputs()
+    inspect()
