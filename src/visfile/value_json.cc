@@ -92,11 +92,14 @@ void AppendScalar(const Value& value, Dialect dialect, std::string* out) {
   out->append(R"(>","shape":"[]")");
 }
 
-void AppendMetrics(const ValueResult& result, std::span<const std::string_view> keys,
+/// False: there was none to append.
+bool AppendMetrics(const ValueResult& result, std::span<const std::string_view> keys,
                    size_t first_percent, std::string* out) {
+  bool any = false;
   for (size_t i = 0; i < keys.size(); ++i) {
     const double metric = result.metrics[i];
     if (std::isnan(metric)) continue;
+    any = true;
     out->append(keys[i]);
     if (i >= first_percent) {
       AppendPercent(metric, out);
@@ -105,6 +108,7 @@ void AppendMetrics(const ValueResult& result, std::span<const std::string_view> 
     }
     out->push_back('"');
   }
+  return any;
 }
 
 std::string_view ReasonText(const Comparison& comparison, const ValueResult& result) {
@@ -150,19 +154,23 @@ void AppendVerdict(const ValueResult& result, std::string_view reason, std::stri
 
 void AppendResult(const Value& value, const Comparison& comparison, const ValueResult& result,
                   Dialect dialect, std::string* scratch, std::string* out) {
+  bool has_metrics = true;
   switch (comparison.mode) {
     case CompareMode::kStatistics:
-      AppendMetrics(result, kStatisticsKeys, kFirstPercent, out);
+      has_metrics = AppendMetrics(result, kStatisticsKeys, kFirstPercent, out);
       break;
     case CompareMode::kRealData:
-      AppendMetrics(result, kRealDataKeys, kRealDataKeys.size(), out);
+      has_metrics = AppendMetrics(result, kRealDataKeys, kRealDataKeys.size(), out);
       break;
     case CompareMode::kMd5:
       if (dialect == Dialect::kVis) AppendMd5Result(value, result, out);
       break;
     case CompareMode::kStructure: break;
   }
-  const std::string_view reason = ReasonText(comparison, result);
+  std::string_view reason = ReasonText(comparison, result);
+  if (reason.empty() && !has_metrics && value.kind == ValueKind::kTensor) {
+    reason = "no values to compare";
+  }
   if (dialect == Dialect::kDb) {
     AppendVerdict(result, reason, scratch, out);
   } else if (!reason.empty()) {

@@ -26,7 +26,7 @@ constexpr std::string_view kSuffix = ".vis.db";
 // No journal: without Finish() the file is removed anyway. Pages may be spilled at any time, so
 // the cache is all the memory that the file takes.
 constexpr const char* kSettings =
-    "PRAGMA page_size=8192; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"
+    "PRAGMA page_size=32768; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"
     "PRAGMA locking_mode=EXCLUSIVE; PRAGMA cache_size=-32768; PRAGMA threads=2;";
 
 constexpr const char* kTables = R"sql(
@@ -44,17 +44,16 @@ CREATE TABLE tb_config (
   step_list TEXT NOT NULL);
 CREATE TABLE msprobe_nodes (
   id TEXT, idx REAL, worst_below REAL, status TEXT, reason TEXT, role TEXT);
+CREATE INDEX nodes_modified ON tb_nodes (step, rank) WHERE modified = 1;
 BEGIN;
 )sql";
 
 // One for each kind of query of the plugin, and one to find our own row of a node.
 constexpr const char* kIndexes = R"sql(
+PRAGMA mmap_size = 1099511627776;
 CREATE INDEX nodes_by_parent ON tb_nodes (step, rank, data_source, up_node, node_order);
 CREATE INDEX nodes_by_name ON tb_nodes (step, rank, data_source, node_name);
-CREATE INDEX nodes_by_side ON tb_nodes (step, rank, data_source, node_order);
-CREATE INDEX nodes_by_micro_step ON tb_nodes (step, rank, micro_step_id, node_order);
-CREATE INDEX nodes_modified ON tb_nodes (step, rank, modified, matched_node_link)
-  WHERE modified = 1;
+CREATE INDEX nodes_by_order ON tb_nodes (step, rank, node_order, micro_step_id, data_source);
 CREATE INDEX msprobe_nodes_by_id ON msprobe_nodes (id);
 COMMIT;
 )sql";
