@@ -53,12 +53,11 @@ class Recorder {
         .shape = tensor.shape,
         .strides = {},
     };
-    const msprobe::TensorSummary summary = Summarize(view, msprobe::SummaryMode::kCrc32);
+    const msprobe::TensorSummary summary = Summarize(view, msprobe::SummaryMode::kStatistics);
     msprobe::TensorDescription description;
     description.dtype = "torch.float32";
     description.shape = tensor.shape;
     description.summary = &summary;
-    description.mode = msprobe::SummaryMode::kCrc32;
     description.requires_grad = false;
     description.contents = &view;  // also saves the values in a file
     builder_.Tensor({}, description);
@@ -76,7 +75,7 @@ Tensor Linear(const Tensor& input, int64_t features, float first_weight_scale = 
     for (int64_t feature = 0; feature < features; ++feature) {
       float sum = 0.1f;
       for (int64_t column = 0; column < columns; ++column) {
-        float weight = std::sin(static_cast<float>(feature * columns + column)) /
+        float weight = std::cos(static_cast<float>(feature * columns + column)) /
                        std::sqrt(static_cast<float>(columns));
         if (feature == 0 && column == 0) weight *= first_weight_scale;
         sum += weight * input.values[static_cast<size_t>(row * columns + column)];

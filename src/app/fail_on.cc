@@ -37,7 +37,7 @@ bool Triggers(const report::UnitSummary& total, FailLevel level) {
     case FailLevel::kWarning: return total.errors + total.warnings > 0;
     case FailLevel::kUnmatched:
       return total.target.unmatched_total() + total.golden.unmatched_total() > 0;
-    case FailLevel::kUnreadable: return total.unreadable_tensors > 0;
+    case FailLevel::kUnreadable: return total.unreadable_tensors + total.unreadable_records > 0;
     case FailLevel::kCulprit: return total.culprit_count > 0;
   }
   return false;
@@ -71,7 +71,7 @@ int ExitCode(const GraphSummary& summary, const std::vector<FailLevel>& fail_on)
   for (const FailLevel level : fail_on) {
     if (total.compared && Triggers(total, level)) return 1;
   }
-  return total.unreadable_tensors > 0 ? 3 : 0;
+  return total.unreadable_tensors + total.unreadable_records > 0 ? 3 : 0;
 }
 
 }  // namespace msprobe::app

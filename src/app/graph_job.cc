@@ -201,6 +201,7 @@ void JobRunner::RunUnit(size_t index, size_t inner_threads) {
   if (work.summary.status.ok()) {
     work.summary.status = Guarded(&JobRunner::CompareUnit, index, inner_threads);
   }
+  work.summary.unreadable_records = work.diagnostics.count(base::DiagnosticKind::kUnreadableRecord);
   work.target.reset();
   work.golden.reset();
   work.summary.seconds = SecondsSince(start);
@@ -262,6 +263,7 @@ Status JobRunner::CompareUnit(size_t index, size_t inner_threads) {
   content.rank = work.plan.target.is_process ? std::optional<int64_t>() : work.plan.target.rank;
   content.overflow_check = job_.overflow_check;
   content.complete_stack = job_.complete_stack;
+  content.diagnostics = &work.diagnostics;
   if (work.golden == nullptr) {
     content.single = work.target.get();
     MSPROBE_RETURN_IF_ERROR(WriteUnit(content, inner_threads, &work));

@@ -332,7 +332,7 @@ std::vector<OptionSpec> SharedOptions(std::vector<OptionSpec> own, std::string_v
 constexpr std::string_view kExitCodes =
     "exit codes:\n"
     "  0 fine   1 --fail-on found something   2 usage or bad input\n"
-    "  3 finished, but some tensors could not be read   4 failed\n";
+    "  3 finished, but some tensors or records could not be read   4 failed\n";
 
 }  // namespace
 

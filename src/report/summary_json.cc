@@ -56,6 +56,7 @@ void WriteCounts(const UnitSummary& summary, JsonWriter* json) {
     json->Key("suspicious").UInt(summary.suspect_count);
     json->Key("culprits").UInt(summary.culprit_count);
   }
+  json->Key("unreadable_records").UInt(summary.unreadable_records);
   json->Key("overflow").BeginObject();
   json->Key("medium").UInt(summary.overflow[1]);
   json->Key("high").UInt(summary.overflow[2]);

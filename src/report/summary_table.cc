@@ -47,29 +47,28 @@ void PrintModes(std::span<const UnitSummary> units, std::string* out) {
 }
 
 void PrintSides(const UnitSummary& total, std::string* out) {
-  Print(out, "%-28s %10s %10s\n", "", "target", "golden");
-  Print(out, "%-28s %10" PRIu64 " %10" PRIu64 "\n", "nodes", total.target.nodes,
-        total.golden.nodes);
-  Print(out, "%-28s %10" PRIu64 " %10" PRIu64 "\n", "matched", total.target.matched,
+  Print(out, "%-36s %8s %8s\n", "", "target", "golden");
+  Print(out, "%-36s %8" PRIu64 " %8" PRIu64 "\n", "nodes", total.target.nodes, total.golden.nodes);
+  Print(out, "%-36s %8" PRIu64 " %8" PRIu64 "\n", "matched", total.target.matched,
         total.golden.matched);
-  Print(out, "%-28s %10" PRIu64 " %10" PRIu64 "\n", "unmatched", total.target.unmatched_total(),
+  Print(out, "%-36s %8" PRIu64 " %8" PRIu64 "\n", "unmatched", total.target.unmatched_total(),
         total.golden.unmatched_total());
   for (size_t i = 0; i < kReasonCount; ++i) {
     if (total.target.unmatched[i] + total.golden.unmatched[i] == 0) continue;
     const std::string reason(graph::MatchReasonText(static_cast<graph::MatchReason>(i)));
-    Print(out, "  %-26s %10" PRIu64 " %10" PRIu64 "\n", reason.c_str(), total.target.unmatched[i],
+    Print(out, "  %-26s %8" PRIu64 " %8" PRIu64 "\n", reason.c_str(), total.target.unmatched[i],
           total.golden.unmatched[i]);
   }
   if (total.mismatched > 0) {
-    Print(out, "%-28s %10" PRIu64 "\n", "matched, but mismatched", total.mismatched);
+    Print(out, "%-36s %8" PRIu64 "\n", "matched, but mismatched", total.mismatched);
   }
 }
 
 void PrintBands(const UnitSummary& total, std::string* out) {
   if (total.mode == compare::CompareMode::kStructure) return;
   if (total.mode == compare::CompareMode::kMd5) {
-    Print(out, "%-28s %10" PRIu64 "\n", "md5 equal", total.bands[0]);
-    Print(out, "%-28s %10" PRIu64 "\n", "md5 different", total.bands[4]);
+    Print(out, "%-36s %8" PRIu64 "\n", "md5 equal", total.bands[0]);
+    Print(out, "%-36s %8" PRIu64 "\n", "md5 different", total.bands[4]);
   } else {
     const double width = total.mode == compare::CompareMode::kRealData ? 0.05 : 0.2;
     for (size_t i = 0; i < total.bands.size(); ++i) {
@@ -78,15 +77,15 @@ void PrintBands(const UnitSummary& total, std::string* out) {
       const char* word = i == 0 ? "  fine" : i == 4 ? "  worst" : "";
       char name[64];
       std::snprintf(name, sizeof(name), "index %.4g .. %.4g%s", low, high, word);
-      Print(out, "%-28s %10" PRIu64 "\n", name, total.bands[i]);
+      Print(out, "%-36s %8" PRIu64 "\n", name, total.bands[i]);
     }
   }
   if (total.without_index > 0) {
-    Print(out, "%-28s %10" PRIu64 "\n", "nothing to compare", total.without_index);
+    Print(out, "%-36s %8" PRIu64 "\n", "nothing to compare", total.without_index);
   }
-  Print(out, "%-28s %10" PRIu64 "\n", "nodes with errors", total.errors);
-  Print(out, "%-28s %10" PRIu64 "\n", "nodes with warnings", total.warnings);
-  Print(out, "%-28s %10" PRIu64 "\n", "unreadable tensors", total.unreadable_tensors);
+  Print(out, "%-36s %8" PRIu64 "\n", "nodes with errors", total.errors);
+  Print(out, "%-36s %8" PRIu64 "\n", "nodes with warnings", total.warnings);
+  Print(out, "%-36s %8" PRIu64 "\n", "unreadable tensors", total.unreadable_tensors);
 }
 
 void PrintOverflow(const UnitSummary& total, std::string* out) {
@@ -94,7 +93,7 @@ void PrintOverflow(const UnitSummary& total, std::string* out) {
     if (total.overflow[i] == 0) continue;
     char name[32];
     std::snprintf(name, sizeof(name), "overflow %s", kOverflowNames[i]);
-    Print(out, "%-28s %10" PRIu64 "\n", name, total.overflow[i]);
+    Print(out, "%-36s %8" PRIu64 "\n", name, total.overflow[i]);
   }
 }
 
@@ -149,7 +148,10 @@ std::string SummaryTable(std::span<const UnitSummary> units) {
     PrintSides(total, &out);
     PrintBands(total, &out);
   } else {
-    Print(&out, "%-28s %10" PRIu64 "\n", "nodes", total.target.nodes);
+    Print(&out, "%-36s %8" PRIu64 "\n", "nodes", total.target.nodes);
+  }
+  if (total.unreadable_records > 0) {
+    Print(&out, "%-36s %8" PRIu64 "\n", "unreadable records", total.unreadable_records);
   }
   PrintOverflow(total, &out);
   size_t listed = 0;

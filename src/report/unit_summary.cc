@@ -79,7 +79,11 @@ void ListSuspects(const compare::Comparison& comparison,
     by_node[divergence.node] = &divergence;
   }
   for (const NodeId id : graph::ExecutionOrder(*comparison.target)) {
-    if (id == graph::kRootNode || !IsSuspect(comparison, id)) continue;
+    // A collection stands for no record: it only repeats its worst child.
+    if (id == graph::kRootNode || !IsSuspect(comparison, id) ||
+        comparison.target->nodes[id].kind == graph::NodeKind::kApiCollection) {
+      continue;
+    }
     if (++summary->suspect_count > kListedNodes) continue;
     const compare::Role role = by_node[id] ? by_node[id]->role : compare::Role::kNone;
     summary->suspects.push_back(Describe(comparison, id, role, {}));
@@ -112,6 +116,7 @@ void AddCounts(const UnitSummary& unit, UnitSummary* total) {
   total->warnings += unit.warnings;
   total->errors += unit.errors;
   total->unreadable_tensors += unit.unreadable_tensors;
+  total->unreadable_records += unit.unreadable_records;
   total->suspect_count += unit.suspect_count;
   total->culprit_count += unit.culprit_count;
 }

@@ -56,6 +56,7 @@ struct UnitSummary {
   uint64_t warnings = 0;            ///< nodes
   uint64_t errors = 0;              ///< nodes
   uint64_t unreadable_tensors = 0;
+  uint64_t unreadable_records = 0;  ///< of dump.json
   std::array<uint64_t, kOverflowLevels> overflow{};  ///< by graph::OverflowLevel
 
   uint64_t suspect_count = 0;

@@ -34,6 +34,7 @@ SideText::SideText(const VisContent& content, Side side, Dialect dialect)
     : side_(side),
       dialect_(dialect),
       complete_stack_(content.complete_stack),
+      diagnostics_(content.diagnostics),
       comparison_(content.comparison) {
   switch (side) {
     case Side::kTarget:
@@ -59,8 +60,14 @@ SideText::SideText(const VisContent& content, Side side, Dialect dialect)
 
 void SideText::Load(NodeId node, NodeScratch* scratch) const {
   const dump::EntryId entry = graph_->nodes[node].entry;
-  // A damaged record was reported when the graph was built; the node stays, without values.
-  scratch->has_record = entry != dump::kNoEntry && graph_->dump->Read(entry, &scratch->record).ok();
+  scratch->has_record = false;
+  if (entry == dump::kNoEntry) return;
+  Status status = graph_->dump->Read(entry, &scratch->record);
+  scratch->has_record = status.ok();
+  // A damaged record: the node stays, without values. Pairs were reported by the comparison.
+  const bool reported = comparison_ != nullptr && Partner(node) != graph::kNoNode;
+  if (status.ok() || diagnostics_ == nullptr || reported) return;
+  diagnostics_->Add(base::DiagnosticKind::kUnreadableRecord, std::move(status));
 }
 
 void SideText::AppendInputs(NodeId node, NodeScratch* scratch, std::string* out) const {

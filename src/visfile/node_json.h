@@ -67,6 +67,7 @@ class SideText {
   Side side_;
   Dialect dialect_;
   bool complete_stack_;
+  base::Diagnostics* diagnostics_;
   const graph::Graph* graph_;
   const graph::Graph* other_ = nullptr;
   const compare::Comparison* comparison_ = nullptr;      ///< null for a single graph

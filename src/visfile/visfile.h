@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/cancel.h"
+#include "base/diagnostics.h"
 #include "compare/comparison.h"
 #include "compare/first_divergence.h"
 #include "graph/graph.h"
@@ -24,6 +25,8 @@ struct VisContent {
   std::optional<int64_t> rank = std::nullopt;
   bool overflow_check = false;
   bool complete_stack = false;
+  /// Told of records that cannot be read and that no comparison has told of; may be null.
+  base::Diagnostics* diagnostics = nullptr;
 };
 
 struct WriteOptions {

@@ -50,7 +50,7 @@ def discover() -> list:
 
 def normalise(text: str, scratch: Path) -> str:
     text = text.replace(str(scratch), "<work>")
-    text = re.sub(r"20\d{12}", "<time>", text)
+    text = re.sub(r"_20\d{12}(?=[._])", "_<time>", text)
     text = re.sub(r"\.tmp\d+_\d+", ".tmp<n>", text)
     text = re.sub(r"\b\d+\.\d{3} s\b", "<n> s", text)
     text = re.sub(r'"seconds": ?[0-9.e-]+', '"seconds": <n>', text)

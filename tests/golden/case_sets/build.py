@@ -55,6 +55,7 @@ def places():
     dump = Dump()
     dump.forward("Module.layer.Layer.forward.0", None, [tensor()], [tensor()],
                  stack=frames(5, "x = self.layer(x)"))
+    dump.backward("Module.head.Head.backward.0", None, [tensor()], [tensor()])
     dump.forward("Module.layer.Layer.forward.1", None, [tensor()], [tensor()], stack=checkpoint)
     dump.backward("Module.layer.Layer.backward.1", None, [tensor()], [tensor()])
     case("build/recompute", "a recomputed forward moves under the matching backward", BUILD,

@@ -19,7 +19,7 @@ SPECIAL = {
     "one_null": (of(1.0), of(None)), "sign": (tensor(), tensor(Max=1.0, Min=-2.0, Mean=-0.5)),
     "scalar_0d": (tensor(1.0, ()), tensor(1.1, ())), "one_element": (tensor(1.0, (1,)),
                                                                      tensor(1.1, (1,))),
-    "empty": (tensor(shape=(0,), Max=None, Min=None, Mean=None, Norm=None),) * 2,
+    "no_elements": (tensor(shape=(0,), Max=None, Min=None, Mean=None, Norm=None),) * 2,
     "bools": (tensor(dtype="torch.bool", Max=True, Min=False, Mean=None, Norm=None),
               tensor(dtype="torch.bool", Max=True, Min=True, Mean=None, Norm=None)),
     "ints": (tensor(dtype="torch.int64", Max=7, Min=-3, Mean=None, Norm=None),
