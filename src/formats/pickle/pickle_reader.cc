@@ -224,7 +224,8 @@ class Machine {
   /// Two's complement, little-endian, as short as possible.
   void PushLong(std::string_view digits) {
     if (digits.size() > 8) return Push({.kind = Kind::kBigInteger, .text = digits});
-    uint64_t value = !digits.empty() && (digits.back() & 0x80) != 0 ? ~uint64_t{0} : 0;
+    if (digits.empty()) return PushInteger(Kind::kInteger, 0);
+    uint64_t value = (digits.back() & 0x80) != 0 ? ~uint64_t{0} : 0;
     std::memcpy(&value, digits.data(), digits.size());
     PushInteger(Kind::kInteger, static_cast<int64_t>(value));
   }
