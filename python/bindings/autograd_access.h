@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+
+#include "python/bindings/py_ref.h"
+
+namespace msprobe::python {
+
+/// Sequence number of nodes that have none: AccumulateGrad.
+inline constexpr int64_t kNoSequence = INT64_MAX;
+
+/// What the collector asks torch's autograd, through the C functions behind the Python attributes
+/// where they are plain C, through attribute access else. Wrappers of nodes are identical as long
+/// as one of them is held: identity of held wrappers is identity of nodes.
+class AutogradAccess {
+ public:
+  enum class Layout : uint8_t { kNone, kReshape, kTranspose };
+
+  /// `names` maps the names below to torch's objects; missing ones raise.
+  explicit AutogradAccess(PyObject* names);
+
+  bool GradMode() const { return IsTrue(grad_mode_.get()); }
+  bool AnyAutocast() const { return IsTrue(autocast_.get()); }
+  /// Number that the next node made by this thread gets.
+  int64_t NextSequence() const { return CallInt(sequence_.get()); }
+  /// The running backward pass of this thread, -1: none.
+  int64_t GraphTask() const { return CallInt(task_.get()); }
+  bool QueueCallback(PyObject* callback) const;
+
+  bool RequiresGrad(PyObject* tensor) const;
+  PyRef GradFn(PyObject* tensor) const { return Get(grad_fn_, tensor); }
+  PyRef Base(PyObject* tensor) const { return Get(base_, tensor); }
+  int64_t OutputNr(PyObject* tensor) const { return ToInt64(Get(output_nr_, tensor), 0); }
+  int64_t Version(PyObject* tensor) const { return ToInt64(Get(version_, tensor), -1); }
+
+  bool IsLeafNode(PyObject* node) const { return Py_TYPE(node) == leaf_type_; }
+  PyRef LeafVariable(PyObject* node) const { return Get(variable_, node); }
+  bool IsCastNode(PyObject* node) const { return Py_TYPE(node) == cast_type_; }
+  bool IsPythonFunction(PyObject* node) const {
+    return PyType_IsSubtype(Py_TYPE(node), function_type_);
+  }
+  bool IsCopySlices(PyObject* node) const;
+  Layout LayoutOf(PyObject* node) { return TypeOf(node).layout; }
+  /// A tuple of (node | None, number of the node's input); null on errors.
+  PyRef NextFunctions(PyObject* node);
+  int64_t Sequence(PyObject* node);
+  bool RegisterHook(PyObject* node, PyObject* hook);
+  bool RegisterPrehook(PyObject* node, PyObject* hook) const;
+  /// Value of node.metadata[key], null if absent.
+  PyRef Metadata(PyObject* node, PyObject* key) const;
+  void SetMetadata(PyObject* node, PyObject* key, PyObject* value) const;
+
+  /// torch's own `Function._register_hook`.
+  PyObject* register_hook_function() const { return register_.get(); }
+  PyObject* ordered_dict() const { return ordered_dict_.get(); }
+
+ private:
+  struct Getter {
+    getter get = nullptr;
+    void* closure = nullptr;
+    PyRef name;
+  };
+  struct NodeType {
+    Getter next_functions;
+    PyCFunction sequence = nullptr;
+    PyCFunction register_hook = nullptr;
+    Layout layout = Layout::kNone;
+  };
+
+  static bool IsTrue(PyObject* function);
+  static int64_t CallInt(PyObject* function);
+  static PyRef Get(const Getter& getter, PyObject* object);
+  static Getter FindGetter(PyObject* type, const char* name);
+  NodeType& TypeOf(PyObject* node);
+
+  PyRef keep_alive_;
+  PyTypeObject* leaf_type_;
+  PyTypeObject* cast_type_;
+  PyTypeObject* function_type_;
+  PyRef grad_mode_, autocast_, sequence_, task_, queue_callback_, register_, ordered_dict_;
+  Getter grad_fn_, output_nr_, requires_grad_, base_, version_, variable_;
+  std::unordered_map<PyTypeObject*, NodeType> node_types_;
+};
+
+}  // namespace msprobe::python

@@ -1,0 +1,189 @@
+// msprobe._core: what the Python half of the collector sets up and switches.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unordered_map.h>
+#include <nanobind/stl/vector.h>
+
+#include "python/bindings/call_patches.h"
+#include "python/bindings/collector.h"
+#include "python/bindings/hook_object.h"
+#include "python/bindings/torch_tensor_reader.h"
+
+namespace nb = nanobind;
+
+namespace msprobe::python {
+namespace {
+
+PyRef Ref(nb::handle object) { return PyRef::Borrow(object.ptr()); }
+
+PyMethodDef register_hook_method = {
+    "_register_hook", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(RegisterHook)),
+    METH_FASTCALL, nullptr};
+
+// `framework`: see msprobe/framework.py.
+void SetUp(nb::dict framework) {
+  if (TheCollector() != nullptr) throw nb::value_error("The collector has been set up already.");
+  std::unique_ptr<TensorReader> reader;
+  const nb::dict reading = nb::cast<nb::dict>(framework["reader"]);
+  if (reading.contains("exchange")) {
+    const nb::dict exchange = nb::cast<nb::dict>(reading["exchange"]);
+    TorchTensorReader::Types types;
+    types.tensor = Ref(exchange["tensor"]);
+    types.tensor_base = Ref(exchange["tensor_base"]);
+    types.parameter = Ref(exchange["parameter"]);
+    types.use_exchange_api = nb::cast<bool>(exchange["enabled"]);
+    types.force_device_path = nb::cast<bool>(exchange["force_device_path"]);
+    reader = std::make_unique<TorchTensorReader>(std::move(types), Ref(reading["describe"]),
+                                                 Ref(reading["summarize"]), Ref(reading["fetch"]),
+                                                 Ref(reading["is_tracer"]));
+  } else {
+    reader = std::make_unique<PythonTensorReader>(Ref(reading["types"]), Ref(reading["describe"]),
+                                                  Ref(reading["summarize"]), Ref(reading["fetch"]),
+                                                  Ref(reading["is_tracer"]));
+  }
+  std::unique_ptr<AutogradAccess> autograd;
+  if (framework.contains("autograd") && !framework["autograd"].is_none()) {
+    autograd = std::make_unique<AutogradAccess>(framework["autograd"].ptr());
+    if (PyErr_Occurred()) throw nb::python_error();
+  }
+  TheCollector() =
+      new Collector(std::move(reader), std::move(autograd), Ref(framework["describe_value"]),
+                    Ref(framework["size_type"]), Ref(framework["format_stack"]),
+                    nb::cast<std::string>(framework["hidden_directory"]));
+}
+
+Collector& The() {
+  if (TheCollector() == nullptr) throw nb::value_error("The collector has not been set up.");
+  return *TheCollector();
+}
+
+std::vector<NameFilter::Item> Items(const std::vector<std::string>& texts) {
+  std::vector<NameFilter::Item> items;
+  for (const std::string& text : texts) items.push_back({text});
+  return items;
+}
+
+void Configure(nb::dict options) {
+  Collector& collector = The();
+  const auto flag = [&](const char* name) { return nb::cast<bool>(options[name]); };
+  const auto texts = [&](const char* name) {
+    return Items(nb::cast<std::vector<std::string>>(options[name]));
+  };
+  collector.options = {flag("modules"), flag("stacks"), flag("construct"), flag("save_tensors")};
+  NameFilter& filter = collector.filter;
+  filter.scope = texts("scope");
+  filter.list = texts("list");
+  filter.tensor_list = texts("tensor_list");
+  filter.forward = flag("forward");
+  filter.backward = flag("backward");
+  filter.input = flag("input");
+  filter.output = flag("output");
+  const auto mode = nb::cast<std::string>(options["summary_mode"]);
+  ValueSettings& settings = collector.values().settings;
+  settings.mode = mode == "md5"   ? SummaryMode::kCrc32
+                  : mode == "xor" ? SummaryMode::kXor
+                                  : SummaryMode::kStatistics;
+  settings.structure_only = flag("structure_only");
+  settings.bench = nullptr;
+}
+
+nb::dict MatchedFilters() {
+  nb::dict result;
+  const auto add = [&](const char* name, const std::vector<NameFilter::Item>& items) {
+    nb::list matched;
+    for (const NameFilter::Item& item : items)
+      matched.append(nb::make_tuple(item.text, item.matched));
+    result[name] = matched;
+  };
+  const NameFilter& filter = The().filter;
+  add("scope", filter.scope);
+  add("list", filter.list);
+  add("tensor_list", filter.tensor_list);
+  return result;
+}
+
+// modules: [(module, prefix, [(parameter name, parameter)])]
+void SetModules(nb::list modules, nb::list roots) {
+  std::vector<std::unique_ptr<ModuleInfo>> infos;
+  for (nb::handle entry : modules) {
+    const auto item = nb::cast<nb::tuple>(entry);
+    auto info = std::make_unique<ModuleInfo>();
+    info->module = Ref(item[0]);
+    info->prefix = nb::cast<std::string>(item[1]);
+    for (nb::handle named : nb::cast<nb::list>(item[2])) {
+      const auto parameter = nb::cast<nb::tuple>(named);
+      info->parameters.push_back({nb::cast<std::string>(parameter[0]), Ref(parameter[1])});
+    }
+    infos.push_back(std::move(info));
+  }
+  std::vector<PyRef> held;
+  for (nb::handle root : roots) held.push_back(Ref(root));
+  The().SetModules(std::move(infos), std::move(held));
+}
+
+CallKind ToKind(const std::string& kind) {
+  if (kind == "module") return CallKind::kModule;
+  if (kind == "distributed") return CallKind::kDistributed;
+  if (kind == "wait") return CallKind::kWait;
+  if (kind == "group") return CallKind::kGroup;
+  return CallKind::kApi;
+}
+
+void BindPatches(nb::module_& m) {
+  nb::class_<CallPatches>(m, "CallPatches")
+      .def(nb::init<>())
+      .def("add",
+           [](CallPatches& patches, nb::object target, const std::string& kind, std::string prefix,
+              nb::object trampoline) {
+             return patches.Add(target.ptr(), ToKind(kind), std::move(prefix), trampoline.ptr()) !=
+                    nullptr;
+           })
+      .def("add_attribute",
+           [](CallPatches& patches, nb::object owner, const std::string& name,
+              const std::string& kind, std::string prefix) {
+             return patches.AddAttribute(owner.ptr(), name, ToKind(kind), std::move(prefix)) !=
+                    nullptr;
+           })
+      .def("install", &CallPatches::Install)
+      .def("remove", &CallPatches::Remove)
+      .def("__len__", &CallPatches::size)
+      .def_prop_ro("installed", &CallPatches::installed);
+}
+
+}  // namespace
+
+void BindCollector(nb::module_& m) {
+  BindPatches(m);
+  m.def("set_up", &SetUp);
+  m.def("configure", &Configure);
+  m.def("set_bench", [](BenchChecksums checksums, int64_t differences) {
+    The().SetBench(std::move(checksums), differences);
+  });
+  m.def("matched_filters", &MatchedFilters);
+  m.def("set_modules", &SetModules);
+  m.def(
+      "set_token_range",
+      [](std::optional<std::pair<int64_t, int64_t>> range) { The().SetTokenRange(range); },
+      nb::arg("range").none());
+  m.def("set_waitable", [](nb::object type) { The().SetWaitable(Ref(type)); });
+  m.def("begin_step",
+        [](std::shared_ptr<DumpWriter> writer) { The().BeginStep(std::move(writer)); });
+  m.def("start", [] { The().Start(); });
+  m.def("stop", [] { The().Stop(); });
+  m.def("end_step", [] { The().EndStep(); });
+  m.def("abandon", [] {
+    if (TheCollector() != nullptr) TheCollector()->Abandon();
+  });
+  m.def("recording", [] { return TheCollector() != nullptr && The().recording(); });
+  m.def("expects_more", [] { return The().expects_more(); });
+  m.def("recorded", [] { return The().recorded(); });
+  m.def("late_gradients", [] { return The().late_gradients(); });
+  m.def("save", [](const std::string& name, nb::object value) { The().Save(name, value.ptr()); });
+  m.def("register_hook_function",
+        [] { return nb::steal(PyCFunction_New(&register_hook_method, nullptr)); });
+}
+
+}  // namespace msprobe::python

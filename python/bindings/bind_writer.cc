@@ -1,0 +1,100 @@
+// msprobe._core: the dump writer.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+
+#include "msprobe/dump_writer.h"
+
+namespace nb = nanobind;
+
+namespace msprobe::python {
+namespace {
+
+[[noreturn]] void Throw(const Status& status) { throw nb::value_error(status.ToString().c_str()); }
+
+std::shared_ptr<DumpWriter> Open(const std::string& dump_path, int64_t step,
+                                 std::optional<int64_t> rank, const std::string& task,
+                                 const std::string& level, const std::string& framework,
+                                 bool extra_info, bool overwrite, const std::string& tensor_format,
+                                 std::shared_ptr<DiskBudget> budget) {
+  DumpWriterOptions options;
+  options.dump_path = dump_path;
+  options.step = step;
+  options.rank = rank;
+  options.task = task;
+  options.level = level;
+  options.framework = framework;
+  options.extra_info = extra_info;
+  options.overwrite = overwrite;
+  options.tensor_format = tensor_format == "pt" ? TensorFormat::kPt : TensorFormat::kNpy;
+  options.budget = std::move(budget);
+  auto writer = DumpWriter::Open(std::move(options));
+  if (!writer.ok()) Throw(writer.status());
+  return std::shared_ptr<DumpWriter>(std::move(writer).value().release());
+}
+
+nb::dict ToDict(const DumpCounts& counts) {
+  nb::dict result;
+  result["seen"] = counts.seen;
+  result["recorded"] = counts.recorded;
+  result["lost"] = counts.lost;
+  result["skipped"] = counts.skipped;
+  result["not_recordable"] = counts.not_recordable;
+  result["tensors_written"] = counts.tensors_written;
+  result["tensors_lost"] = counts.tensors_lost;
+  result["tensors_over_budget"] = counts.tensors_over_budget;
+  result["json_bytes"] = counts.json_bytes;
+  result["tensor_bytes"] = counts.tensor_bytes;
+  return result;
+}
+
+}  // namespace
+
+void BindWriter(nb::module_& m) {
+  nb::class_<DiskBudget>(m, "DiskBudget").def(nb::init<uint64_t>());
+  nb::class_<DumpWriter>(m, "DumpWriter")
+      .def_static("open", &Open, nb::arg("dump_path"), nb::kw_only(), nb::arg("step"),
+                  nb::arg("rank").none(), nb::arg("task"), nb::arg("level"), nb::arg("framework"),
+                  nb::arg("extra_info"), nb::arg("overwrite"), nb::arg("tensor_format"),
+                  nb::arg("budget").none())
+      .def("count_skipped", [](DumpWriter& writer, const std::string& filter,
+                               uint64_t count) { writer.CountSkipped(filter, count); })
+      .def("count_seen", [](DumpWriter& writer, uint64_t count) { writer.CountSeen(count); })
+      .def("count_not_recordable",
+           [](DumpWriter& writer, const std::string& name, const std::string& reason) {
+             writer.CountNotRecordable(name, reason);
+           })
+      .def("report_problem", [](DumpWriter& writer, const std::string& name,
+                                const std::string& reason) { writer.ReportProblem(name, reason); })
+      .def("add_note", [](DumpWriter& writer, const std::string& text) { writer.AddNote(text); })
+      .def("flush", &DumpWriter::Flush, nb::call_guard<nb::gil_scoped_release>())
+      .def("close", &DumpWriter::Close, nb::call_guard<nb::gil_scoped_release>())
+      .def("finish",
+           [](DumpWriter& writer) {
+             DumpCounts counts;
+             {
+               const nb::gil_scoped_release release;
+               counts = writer.Finish();
+             }
+             return ToDict(counts);
+           })
+      .def("become_rank",
+           [](DumpWriter& writer, int64_t rank) {
+             const Status status = writer.BecomeRank(rank);
+             if (!status.ok()) Throw(status);
+           })
+      .def_prop_ro("directory", &DumpWriter::directory)
+      .def_prop_ro("counts", [](DumpWriter& writer) { return ToDict(writer.counts()); });
+  m.def(
+      "prepare_dump_path",
+      [](const std::string& dump_path, std::optional<int64_t> rank, bool overwrite) {
+        std::string warning;
+        const Status status = PrepareDumpPath(dump_path, rank, overwrite, &warning);
+        if (!status.ok()) Throw(status);
+        return warning;
+      },
+      nb::arg("dump_path"), nb::arg("rank").none(), nb::arg("overwrite"));
+}
+
+}  // namespace msprobe::python

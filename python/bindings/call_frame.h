@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "msprobe/record_builder.h"
+#include "python/bindings/gradient_record.h"
+#include "python/bindings/py_ref.h"
+#include "python/bindings/value_writer.h"
+
+namespace msprobe::python {
+
+enum class CallKind : uint8_t {
+  kApi,
+  kDistributed,  ///< API that may give back a handle to wait for
+  kWait,         ///< the handle's wait()
+  kModule,       ///< every module is called through one function; the first argument is the module
+  kGroup,        ///< not recorded: a parent for what runs inside, like "optimizer"
+};
+
+/// A module of the model that is recorded.
+struct ModuleInfo {
+  PyRef module;
+  std::string prefix;  ///< "Module.encoder.fc.Linear"
+  uint32_t calls = 0;  ///< in this step
+  struct Parameter {
+    std::string name;
+    PyRef value;
+  };
+  std::vector<Parameter> parameters;
+};
+
+/// Where a view lies in its base, in elements, before the call.
+struct ViewGeometry {
+  std::vector<int64_t> shape, strides;
+  int64_t offset = 0;
+};
+
+/// An input of an open call: the edges that lead to `key` are uses of it.
+struct WatchedInput {
+  PyRef key;          ///< its grad_fn, or the tensor itself if it is a leaf
+  int64_t output_nr;  ///< -1: leaf
+  uint32_t slot;
+  uint32_t frame;  ///< index of the call
+  PyRef tensor;
+  int64_t version = -1;
+  std::unique_ptr<ViewGeometry> view;
+};
+
+/// One call that is running.
+struct Frame {
+  CallKind kind = CallKind::kApi;
+  ModuleInfo* module = nullptr;
+  std::string name;  ///< "Functional.relu.0.forward"
+  std::string backward_name;
+  bool recorded = false;  ///< its forward entry is written
+  bool saves_tensors = false;
+  bool listed = false;  ///< a `list` filter takes what runs inside
+  uint32_t tensor_index = 0;
+  RecordBuilder builder;
+  FlatTensors inputs;
+  // Gradients.
+  GradientRecordRef gradient;  ///< null: none can come
+  int64_t first_sequence = 0;
+  size_t watch_begin = 0;
+};
+
+struct SequenceRange {
+  int64_t begin, end;
+};
+
+struct TapObject;
+
+/// An output of the last finished call and the tap that serves it: the module around the call
+/// usually returns the same tensor next.
+struct RecentOutput {
+  PyRef node;
+  PyRef tap;
+  int64_t output_nr = 0;
+  bool reshaped = false;  ///< the tap sits below a view; its gradient has another shape
+};
+
+struct ThreadState {
+  std::vector<std::unique_ptr<Frame>> frames;  ///< the first `depth` are open, the rest is kept
+  size_t depth = 0;
+  int busy = 0;         ///< the tool itself is working: nothing is recorded
+  bool in_api = false;  ///< inside a recorded API: what it calls is not recorded
+  std::vector<WatchedInput> watch;
+  std::vector<SequenceRange> claimed;  ///< nodes made by finished calls, sorted
+  std::vector<RecentOutput> recent;
+
+  Frame& Push() {
+    if (depth == frames.size()) frames.push_back(std::make_unique<Frame>());
+    return *frames[depth++];
+  }
+};
+
+inline ThreadState& CurrentThread() {
+  static thread_local ThreadState state;
+  return state;
+}
+
+}  // namespace msprobe::python

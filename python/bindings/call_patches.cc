@@ -1,0 +1,234 @@
+#include "python/bindings/call_patches.h"
+
+#include <unordered_map>
+
+#include "python/bindings/collector.h"
+
+namespace msprobe::python {
+namespace {
+
+constexpr int kEntryFlags = METH_VARARGS | METH_KEYWORDS;
+
+// The interpreter's shortcuts for some kinds of functions look at the flags of the definition and
+// call its C function: this definition's flags allow none of them.
+struct WatchedDefinition {
+  PyMethodDef definition;
+  CallSite* site;
+};
+
+PyObject* CallWatchedFunction(PyObject* function, PyObject* const* args, size_t flags,
+                              PyObject* names) {
+  const PyMethodDef* definition = reinterpret_cast<PyCFunctionObject*>(function)->m_ml;
+  return Invoke(reinterpret_cast<const WatchedDefinition*>(definition)->site, args, flags, names);
+}
+
+PyObject* CallWatchedMethod(PyObject* descriptor, PyObject* const* args, size_t flags,
+                            PyObject* names) {
+  const PyMethodDef* definition = reinterpret_cast<PyMethodDescrObject*>(descriptor)->d_method;
+  return Invoke(reinterpret_cast<const WatchedDefinition*>(definition)->site, args, flags, names);
+}
+
+class FunctionPatch : public CallPatches::Patch {
+ public:
+  FunctionPatch(PyObject* target, CallSite* site) : target_(PyRef::Borrow(target)) {
+    auto* function = reinterpret_cast<PyCFunctionObject*>(target);
+    site->original =
+        PyRef::Steal(PyCFunction_NewEx(function->m_ml, function->m_self, function->m_module));
+    watched_ = new WatchedDefinition{*function->m_ml, site};  // stays: see CallSite
+    watched_->definition.ml_flags = kEntryFlags | (function->m_ml->ml_flags & METH_STATIC);
+    watched_->definition.ml_meth = NewMethodEntry(site, false);
+  }
+  bool usable() const { return watched_->definition.ml_meth != nullptr; }
+  void Install() override {
+    auto* function = reinterpret_cast<PyCFunctionObject*>(target_.get());
+    definition_ = std::exchange(function->m_ml, &watched_->definition);
+    call_ = std::exchange(function->vectorcall, CallWatchedFunction);
+  }
+  void Remove() override {
+    auto* function = reinterpret_cast<PyCFunctionObject*>(target_.get());
+    function->m_ml = definition_;
+    function->vectorcall = call_;
+  }
+
+ private:
+  PyRef target_;
+  WatchedDefinition* watched_;
+  PyMethodDef* definition_ = nullptr;
+  vectorcallfunc call_ = nullptr;
+};
+
+class MethodPatch : public CallPatches::Patch {
+ public:
+  MethodPatch(PyObject* target, CallSite* site) : target_(PyRef::Borrow(target)) {
+    auto* method = reinterpret_cast<PyMethodDescrObject*>(target);
+    site->original = PyRef::Steal(PyDescr_NewMethod(method->d_common.d_type, method->d_method));
+    watched_ = new WatchedDefinition{*method->d_method, site};
+    watched_->definition.ml_flags = kEntryFlags;
+    watched_->definition.ml_meth = NewMethodEntry(site, true);
+  }
+  bool usable() const { return watched_->definition.ml_meth != nullptr; }
+  void Install() override {
+    auto* method = reinterpret_cast<PyMethodDescrObject*>(target_.get());
+    definition_ = std::exchange(method->d_method, &watched_->definition);
+    call_ = std::exchange(method->vectorcall, CallWatchedMethod);
+  }
+  void Remove() override {
+    auto* method = reinterpret_cast<PyMethodDescrObject*>(target_.get());
+    method->d_method = definition_;
+    method->vectorcall = call_;
+  }
+
+ private:
+  PyRef target_;
+  WatchedDefinition* watched_;
+  PyMethodDef* definition_ = nullptr;
+  vectorcallfunc call_ = nullptr;
+};
+
+// A Python function that behaves as `function` does now, whatever its code becomes.
+PyRef CloneFunction(PyObject* function) {
+  PyRef clone =
+      PyRef::Steal(PyFunction_New(PyFunction_GetCode(function), PyFunction_GetGlobals(function)));
+  if (!clone) return clone;
+  for (const char* name : {"__defaults__", "__kwdefaults__", "__name__", "__qualname__"}) {
+    const PyRef value = PyRef::Steal(PyObject_GetAttrString(function, name));
+    if (!value || PyObject_SetAttrString(clone.get(), name, value.get()) != 0) PyErr_Clear();
+  }
+  PyObject* closure = PyFunction_GetClosure(function);
+  if (closure != nullptr && PyFunction_SetClosure(clone.get(), Py_NewRef(closure)) != 0) {
+    Py_DECREF(closure);
+    return {};
+  }
+  return clone;
+}
+
+class CodePatch : public CallPatches::Patch {
+ public:
+  CodePatch(PyObject* target, PyRef watched)
+      : target_(PyRef::Borrow(target)),
+        original_(PyRef::Borrow(PyFunction_GetCode(target))),
+        watched_(std::move(watched)) {}
+  void Install() override {
+    if (PyFunction_GetCode(target_.get()) == original_.get()) Set(watched_.get());
+    // While the code takes any arguments, this tells what the function takes.
+    if (signature_) Attribute("__signature__", signature_.get());
+  }
+  void Remove() override {
+    if (PyFunction_GetCode(target_.get()) == watched_.get()) Set(original_.get());
+    if (signature_) Attribute("__signature__", nullptr);
+  }
+  void SetSignature(PyRef signature) { signature_ = std::move(signature); }
+
+ private:
+  void Set(PyObject* code) { Attribute("__code__", code); }
+  void Attribute(const char* name, PyObject* value) {
+    if (PyObject_SetAttrString(target_.get(), name, value) != 0) PyErr_Clear();
+  }
+  PyRef target_, original_, watched_, signature_;
+};
+
+class AttributePatch : public CallPatches::Patch {
+ public:
+  AttributePatch(PyObject* owner, const std::string& name, PyRef replacement)
+      : owner_(PyRef::Borrow(owner)),
+        name_(PyRef::Steal(PyUnicode_FromString(name.c_str()))),
+        replacement_(std::move(replacement)) {}
+  void Install() override {
+    const PyRef table = PyRef::Steal(PyObject_GetAttrString(owner_.get(), "__dict__"));
+    if (!table) PyErr_Clear();
+    original_ = PyRef();
+    if (table) original_ = PyRef::Steal(PyObject_GetItem(table.get(), name_.get()));
+    if (!original_) PyErr_Clear();
+    if (PyObject_SetAttr(owner_.get(), name_.get(), replacement_.get()) != 0) PyErr_Clear();
+  }
+  void Remove() override {
+    const int done = original_ ? PyObject_SetAttr(owner_.get(), name_.get(), original_.get())
+                               : PyObject_DelAttr(owner_.get(), name_.get());
+    if (done != 0) PyErr_Clear();
+  }
+
+ private:
+  PyRef owner_, name_, replacement_, original_;
+};
+
+CallCounter* CounterOf(const std::string& prefix) {
+  static std::unordered_map<std::string, std::unique_ptr<CallCounter>> counters;
+  std::unique_ptr<CallCounter>& counter = counters[prefix];
+  if (counter == nullptr) counter = std::make_unique<CallCounter>();
+  return counter.get();
+}
+
+}  // namespace
+
+CallPatches::CallPatches() = default;
+CallPatches::~CallPatches() { Remove(); }
+
+CallSite* CallPatches::Add(PyObject* target, CallKind kind, std::string prefix,
+                           PyObject* trampoline) {
+  if (PyInstanceMethod_Check(target)) target = PyInstanceMethod_GET_FUNCTION(target);
+  auto site = std::make_unique<CallSite>();
+  site->kind = kind;
+  site->counter = CounterOf(prefix);
+  site->prefix = std::move(prefix);
+  std::unique_ptr<Patch> patch;
+  if (PyCFunction_CheckExact(target)) {
+    auto function = std::make_unique<FunctionPatch>(target, site.get());
+    if (function->usable()) patch = std::move(function);
+  } else if (Py_TYPE(target) == &PyMethodDescr_Type) {
+    auto method = std::make_unique<MethodPatch>(target, site.get());
+    if (method->usable()) patch = std::move(method);
+  } else if (PyFunction_Check(target)) {
+    site->original = CloneFunction(target);
+    const PyRef hook = NewPackedHook(site.get());
+    const PyRef made =
+        PyRef::Steal(PyObject_CallFunctionObjArgs(trampoline, target, hook.get(), nullptr));
+    if (made && PyTuple_Check(made.get()) && PyTuple_GET_SIZE(made.get()) == 2) {
+      PyObject* watched = PyTuple_GET_ITEM(made.get(), 0);
+      if (TheCollector() != nullptr) TheCollector()->stacks().Hide(watched);
+      auto code = std::make_unique<CodePatch>(target, PyRef::Borrow(watched));
+      PyObject* signature = PyTuple_GET_ITEM(made.get(), 1);
+      if (signature != Py_None) code->SetSignature(PyRef::Borrow(signature));
+      patch = std::move(code);
+    }
+  } else if (Py_TYPE(target) == &PyWrapperDescr_Type) {
+    site->original = PyRef::Borrow(target);
+    const PyRef type = PyRef::Steal(PyObject_GetAttrString(target, "__objclass__"));
+    if (type) patch = NewSetItemPatch(type.get(), site.get());
+  }
+  PyErr_Clear();
+  if (patch == nullptr || !site->original) return nullptr;
+  if (installed_) patch->Install();
+  patches_.push_back(std::move(patch));
+  return site.release();
+}
+
+CallSite* CallPatches::AddAttribute(PyObject* owner, const std::string& name, CallKind kind,
+                                    std::string prefix) {
+  PyRef target = PyRef::Steal(PyObject_GetAttrString(owner, name.c_str()));
+  if (!target) {
+    PyErr_Clear();
+    return nullptr;
+  }
+  auto* site = new CallSite;
+  site->kind = kind;
+  site->counter = CounterOf(prefix);
+  site->prefix = std::move(prefix);
+  site->original = std::move(target);
+  patches_.push_back(std::make_unique<AttributePatch>(owner, name, NewCallable(site)));
+  if (installed_) patches_.back()->Install();
+  return site;
+}
+
+void CallPatches::Install() {
+  if (installed_) return;
+  installed_ = true;
+  for (const auto& patch : patches_) patch->Install();
+}
+
+void CallPatches::Remove() {
+  if (!installed_) return;
+  installed_ = false;
+  for (auto patch = patches_.rbegin(); patch != patches_.rend(); ++patch) (*patch)->Remove();
+}
+
+}  // namespace msprobe::python

@@ -1,0 +1,102 @@
+// The interpreter's own frames are walked where their layout is known: asking for frame objects
+// costs many times more than all else that is done for a call.
+#include <patchlevel.h>
+#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030D0000
+#define MSPROBE_INTERPRETER_FRAMES 1
+#define Py_BUILD_CORE 1
+#endif
+#include "python/bindings/call_stack.h"
+#ifdef MSPROBE_INTERPRETER_FRAMES
+#include <internal/pycore_frame.h>
+#endif
+
+namespace msprobe::python {
+namespace {
+
+constexpr size_t kMaxStacks = 100'000;
+
+}  // namespace
+
+#ifdef MSPROBE_INTERPRETER_FRAMES
+void CallStacks::Read() {
+#if PY_VERSION_HEX >= 0x030D0000
+  _PyInterpreterFrame* frame = PyThreadState_Get()->current_frame;
+#else
+  _PyInterpreterFrame* frame = PyThreadState_Get()->cframe->current_frame;
+#endif
+  for (; frame != nullptr; frame = frame->previous) {
+#if PY_VERSION_HEX >= 0x030C0000
+    if (frame->owner == FRAME_OWNED_BY_CSTACK) continue;
+#endif
+    PyCodeObject* code = frame->f_code;
+    const char* begin = reinterpret_cast<const char*>(_PyCode_CODE(code));
+    positions_.push_back({reinterpret_cast<PyObject*>(code),
+                          reinterpret_cast<const char*>(frame->prev_instr) - begin});
+  }
+}
+#else
+void CallStacks::Read() {
+  PyRef frame = PyRef::Borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
+  while (frame) {
+    auto* current = reinterpret_cast<PyFrameObject*>(frame.get());
+    const PyRef code = PyRef::Steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(current)));
+    // A line number instead of an offset: there is no public way to the latter on 3.9 and 3.10.
+    positions_.push_back({code.get(), PyFrame_GetLineNumber(current)});
+    frame = PyRef::Steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(current)));
+  }
+}
+#endif
+
+StackFrames CallStacks::Capture() {
+  positions_.clear();
+  Read();
+  uint64_t hash = 1469598103934665603u;
+  for (const Position& position : positions_) {
+    hash = (hash ^ reinterpret_cast<uintptr_t>(position.code)) * 1099511628211u;
+    hash = (hash ^ static_cast<uint64_t>(position.instruction)) * 1099511628211u;
+  }
+  const auto range = stacks_.equal_range(hash);
+  for (auto it = range.first; it != range.second; ++it) {
+    if (it->second.positions == positions_) return it->second.frames;
+  }
+  if (stacks_.size() >= kMaxStacks) stacks_.clear();  // code that is made anew for each call
+  Stack stack;
+  stack.positions = positions_;
+  for (const Position& position : positions_) stack.codes.push_back(PyRef::Borrow(position.code));
+  stack.frames = Format();
+  return stacks_.emplace(hash, std::move(stack))->second.frames;
+}
+
+bool CallStacks::IsHidden(PyObject* code) {
+  const auto found = hidden_.find(code);
+  if (found != hidden_.end()) return found->second;
+  const std::string_view file = Utf8(reinterpret_cast<PyCodeObject*>(code)->co_filename);
+  return !hidden_directory_.empty() && file.starts_with(hidden_directory_);
+}
+
+StackFrames CallStacks::Format() {
+  const PyRef list = PyRef::Steal(PyList_New(0));
+  for (const Position& position : positions_) {
+    if (IsHidden(position.code)) continue;
+    auto* code = reinterpret_cast<PyCodeObject*>(position.code);
+#ifdef MSPROBE_INTERPRETER_FRAMES
+    const int line = PyCode_Addr2Line(code, static_cast<int>(position.instruction));
+#else
+    const int line = static_cast<int>(position.instruction);
+#endif
+    const PyRef item = PyRef::Steal(Py_BuildValue("(OiO)", code->co_filename, line, code->co_name));
+    if (!item || PyList_Append(list.get(), item.get()) != 0) PyErr_Clear();
+  }
+  const PyRef texts = PyRef::Steal(PyObject_CallOneArg(format_.get(), list.get()));
+  auto frames = std::make_shared<std::vector<std::string>>();
+  if (texts && PyList_Check(texts.get())) {
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(texts.get()); ++i) {
+      frames->emplace_back(Utf8(PyList_GET_ITEM(texts.get(), i)));
+    }
+  } else {
+    PyErr_Clear();
+  }
+  return frames;
+}
+
+}  // namespace msprobe::python

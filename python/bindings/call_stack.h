@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "msprobe/dump_writer.h"
+#include "python/bindings/py_ref.h"
+
+namespace msprobe::python {
+
+/// The Python stacks at which calls are made. A stack is told apart by its code objects and
+/// positions; its text is made once.
+class CallStacks {
+ public:
+  /// `format(list of (file, line, function))` gives the list of texts; frames of files below
+  /// `hidden_directory` are left out.
+  CallStacks(PyRef format, std::string hidden_directory)
+      : format_(std::move(format)), hidden_directory_(std::move(hidden_directory)) {}
+
+  /// Frames of this code object are left out: it stands in for a function of the framework.
+  void Hide(PyObject* code) { hidden_[code] = true; }
+
+  /// The stack of this thread, innermost frame first; null if it cannot be read.
+  StackFrames Capture();
+
+ private:
+  struct Position {
+    PyObject* code;
+    int64_t instruction;  // offset in bytes
+    bool operator==(const Position&) const = default;
+  };
+  struct Stack {
+    std::vector<Position> positions;
+    std::vector<PyRef> codes;  // keeps the keys alive
+    StackFrames frames;
+  };
+
+  void Read();
+  bool IsHidden(PyObject* code);
+  StackFrames Format();
+
+  PyRef format_;
+  std::string hidden_directory_;
+  std::vector<Position> positions_;  // of the stack being captured
+  std::unordered_multimap<uint64_t, Stack> stacks_;
+  std::unordered_map<PyObject*, bool> hidden_;
+};
+
+}  // namespace msprobe::python

@@ -1,0 +1,388 @@
+#include "python/bindings/collector.h"
+
+#include <charconv>
+#include <cstring>
+
+namespace msprobe::python {
+namespace {
+
+void AppendNumber(std::string* text, uint64_t number) {
+  char digits[20];
+  const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
+  text->append(digits, end);
+}
+
+PyObject* CallOriginal(CallSite* site, PyObject* const* args, size_t flags, PyObject* names) {
+  return PyObject_Vectorcall(site->original.get(), args, flags, names);
+}
+
+}  // namespace
+
+Collector*& TheCollector() {
+  static Collector* collector = nullptr;
+  return collector;
+}
+
+PyObject* Invoke(CallSite* site, PyObject* const* args, size_t flags, PyObject* names) {
+  Collector* collector = TheCollector();
+  if (collector == nullptr || !collector->enabled_) return CallOriginal(site, args, flags, names);
+  return collector->Call(site, args, flags, names);
+}
+
+Collector::Collector(std::unique_ptr<TensorReader> reader, std::unique_ptr<AutogradAccess> autograd,
+                     PyRef describe_value, PyRef size_type, PyRef format_stack,
+                     std::string hidden_directory)
+    : reader_(std::move(reader)),
+      autograd_(std::move(autograd)),
+      values_(reader_.get(), std::move(describe_value), std::move(size_type)),
+      stacks_(std::move(format_stack), std::move(hidden_directory)) {
+  if (autograd_ == nullptr) return;
+  taps_ = std::make_unique<EdgeTaps>(autograd_.get(), reader_.get(), this);
+  parameter_gradients_ = std::make_unique<ParameterGradients>(
+      autograd_.get(),
+      [this](PyObject* gradient, CapturedTensor* captured) {
+        ThreadState& thread = CurrentThread();
+        ++thread.busy;
+        values_.Capture(gradient, options.save_tensors, captured);
+        --thread.busy;
+      },
+      [this](const ParameterGradients::Entry& entry) { EmitParameterGradients(entry); });
+}
+
+Collector::~Collector() = default;
+
+void Collector::SetBench(BenchChecksums bench, int64_t differences) {
+  bench_ = std::move(bench);
+  values_.settings.bench = &bench_;
+  values_.settings.differences_left = differences;
+}
+
+void Collector::SetModules(std::vector<std::unique_ptr<ModuleInfo>> modules,
+                           std::vector<PyRef> roots) {
+  module_of_.clear();
+  std::vector<ModuleInfo*> all;
+  for (const auto& module : modules) {
+    module_of_[module->module.get()] = module.get();
+    all.push_back(module.get());
+  }
+  if (parameter_gradients_ != nullptr) parameter_gradients_->SetModules(all);
+  modules_ = std::move(modules);
+  roots_ = std::move(roots);
+}
+
+PyObject* Collector::Call(CallSite* site, PyObject* const* args, size_t flags, PyObject* names) {
+  const ThreadState& thread = CurrentThread();
+  if (thread.busy > 0 || thread.in_api) return CallOriginal(site, args, flags, names);
+  switch (site->kind) {
+    case CallKind::kWait: return CallWait(site, args, flags, names);
+    case CallKind::kGroup: return CallGroup(site, args, flags, names);
+    case CallKind::kModule: {
+      if (PyVectorcall_NARGS(flags) == 0) break;
+      const auto module = module_of_.find(args[0]);
+      if (module != module_of_.end()) return CallRecorded(site, module->second, args, flags, names);
+      if (!roots_.empty() && args[0] == roots_[0].get()) return CallRoot(site, args, flags, names);
+      break;
+    }
+    case CallKind::kApi:
+    case CallKind::kDistributed: return CallRecorded(site, nullptr, args, flags, names);
+  }
+  return CallOriginal(site, args, flags, names);
+}
+
+PyObject* Collector::CallRoot(CallSite* site, PyObject* const* args, size_t flags,
+                              PyObject* names) {
+  if (!token_range_) return CallOriginal(site, args, flags, names);
+  const int64_t token = root_calls_++;
+  in_token_range_ = token_range_->first <= token && token <= token_range_->second;
+  PyObject* result = CallOriginal(site, args, flags, names);
+  if (token >= token_range_->second) in_token_range_ = false;
+  return result;
+}
+
+PyObject* Collector::CallGroup(CallSite* site, PyObject* const* args, size_t flags,
+                               PyObject* names) {
+  ThreadState& thread = CurrentThread();
+  Frame& frame = thread.Push();
+  frame.kind = CallKind::kGroup;
+  frame.name = site->prefix;
+  frame.recorded = true;
+  frame.listed = false;
+  if (site->counter->calls++ == 0) {
+    used_counters_.push_back(site->counter);
+    if (options.construct && writer_ != nullptr) writer_->AddConstruct(frame.name, {});
+  }
+  PyObject* result = CallOriginal(site, args, flags, names);
+  --thread.depth;
+  return result;
+}
+
+PyObject* Collector::CallRecorded(CallSite* site, ModuleInfo* module, PyObject* const* args,
+                                  size_t flags, PyObject* names) {
+  ThreadState& thread = CurrentThread();
+  if (!in_token_range_ || (only_recompute_ && (taps_ == nullptr || !taps_->in_backward()))) {
+    return CallOriginal(site, args, flags, names);
+  }
+  const Arguments arguments{args, PyVectorcall_NARGS(flags), names, module != nullptr ? 1 : 0};
+  Frame& frame = thread.Push();
+  frame.kind = site->kind;
+  frame.module = module;
+  const bool is_api = module == nullptr;
+  ++thread.busy;
+  const bool real = CollectInputs(arguments, &frame.inputs);
+  if (real) Enter(&thread, &frame, site, arguments);
+  --thread.busy;
+  if (!real) {  // a compiler traces the program
+    --thread.depth;
+    return CallOriginal(site, args, flags, names);
+  }
+  const uint64_t step = step_id_;
+  thread.in_api = is_api;
+  PyObject* result = CallOriginal(site, args, flags, names);
+  if (is_api) thread.in_api = false;
+  ++thread.busy;
+  if (result == nullptr) {
+    const SavedError error;  // of the program: passes through unchanged
+    if (frame.recorded) Count(kException);
+    Pop(&thread, &frame);
+  } else {
+    if (step == step_id_ && writer_ != nullptr) Exit(&thread, &frame, result);
+    Pop(&thread, &frame);
+  }
+  --thread.busy;
+  return result;
+}
+
+bool Collector::CollectInputs(const Arguments& arguments, FlatTensors* inputs) const {
+  inputs->Clear();
+  const Py_ssize_t named = arguments.names != nullptr ? PyTuple_GET_SIZE(arguments.names) : 0;
+  for (Py_ssize_t i = arguments.skip; i < arguments.positional + named; ++i) {
+    values_.Flatten(arguments.values[i], inputs);
+  }
+  for (PyObject* tensor : inputs->tensors) {
+    if (reader_->IsTracer(tensor)) return false;
+  }
+  return true;
+}
+
+void Collector::NameCall(Frame* frame, CallSite* site) {
+  uint32_t& calls = frame->module != nullptr ? frame->module->calls : site->counter->calls;
+  const uint32_t n = calls++;
+  if (frame->module != nullptr) {
+    frame->name.assign(frame->module->prefix).append(".forward.");
+    AppendNumber(&frame->name, n);
+    frame->backward_name.assign(frame->module->prefix).append(".backward.");
+    AppendNumber(&frame->backward_name, n);
+    return;
+  }
+  if (n == 0) used_counters_.push_back(site->counter);
+  frame->name.assign(site->prefix);
+  AppendNumber(&frame->name, n);
+  frame->backward_name.assign(frame->name).append(".backward");
+  frame->name.append(".forward");
+}
+
+const Frame* Collector::Parent(const ThreadState& thread) const {
+  for (size_t i = thread.depth - 1; i-- > 0;) {
+    const Frame& frame = *thread.frames[i];
+    if (frame.recorded && (frame.kind == CallKind::kModule || frame.kind == CallKind::kGroup)) {
+      return &frame;
+    }
+  }
+  return nullptr;
+}
+
+void Collector::Enter(ThreadState* thread, Frame* frame, CallSite* site,
+                      const Arguments& arguments) {
+  NameCall(frame, site);
+  const Frame* parent = Parent(*thread);
+  const bool inside_listed = thread->depth > 1 && thread->frames[thread->depth - 2]->listed;
+  const auto verdict = filter.Enter(frame->name, inside_listed, &frame->listed);
+  if (frame->module == nullptr) frame->listed = inside_listed;  // only modules take what is inside
+  frame->recorded = false;
+  ++seen_;
+  if (verdict == NameFilter::Verdict::kOutOfScope) {
+    Count(kScope);
+  } else if (verdict == NameFilter::Verdict::kNotListed) {
+    Count(kList);
+  } else if (!filter.forward) {
+    Count(kDataMode);
+  } else {
+    frame->recorded = true;
+    if (options.construct) {
+      writer_->AddConstruct(
+          frame->name, parent != nullptr ? std::string_view(parent->name) : std::string_view());
+    }
+    if (options.stacks) writer_->AddStack(frame->name, stacks_.Capture());
+    WriteInputs(frame, arguments);
+  }
+  if (taps_ == nullptr || !filter.backward || frame->kind == CallKind::kDistributed ||
+      !autograd_->GradMode()) {
+    return;
+  }
+  frame->gradient = GradientRecordRef(new GradientRecord);
+  GradientRecord* record = frame->gradient.get();
+  record->name = frame->backward_name;
+  record->step_id = step_id_;
+  for (size_t i = thread->depth - 1; i-- > 0;) {
+    if (!thread->frames[i]->gradient || thread->frames[i]->kind != CallKind::kModule) continue;
+    record->parent = thread->frames[i]->gradient.get();
+    ++record->parent->references;
+    break;
+  }
+  taps_->Enter(thread, frame, frame->inputs);
+}
+
+void Collector::WriteInputs(Frame* frame, const Arguments& arguments) {
+  frame->saves_tensors = options.save_tensors || filter.SavesTensors(frame->name);
+  RecordBuilder& builder = frame->builder;
+  builder.Begin(frame->name);
+  builder.BeginObject();
+  values_.BeginRecord(frame->name, frame->saves_tensors);
+  if (filter.input) {
+    builder.BeginList("input_args");
+    for (Py_ssize_t i = arguments.skip; i < arguments.positional; ++i) {
+      values_.Write(&builder, {}, arguments.values[i]);
+    }
+    builder.End();
+    builder.BeginObject("input_kwargs");
+    const Py_ssize_t named = arguments.names != nullptr ? PyTuple_GET_SIZE(arguments.names) : 0;
+    for (Py_ssize_t i = 0; i < named; ++i) {
+      values_.Write(&builder, Utf8(PyTuple_GET_ITEM(arguments.names, i)),
+                    arguments.values[arguments.positional + i]);
+    }
+    builder.End();
+  }
+  frame->tensor_index = values_.tensor_index();
+}
+
+void Collector::WriteResult(Frame* frame, PyObject* result) {
+  RecordBuilder& builder = frame->builder;
+  if (filter.output) {
+    builder.BeginList("output");
+    if (PyTuple_CheckExact(result) || PyList_CheckExact(result)) {
+      for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(result); ++i) {
+        values_.Write(&builder, {}, PySequence_Fast_GET_ITEM(result, i));
+      }
+    } else {
+      values_.Write(&builder, {}, result);
+    }
+    builder.End();
+  }
+  if (frame->module != nullptr) {
+    builder.BeginObject("parameters");
+    for (const ModuleInfo::Parameter& parameter : frame->module->parameters) {
+      values_.Write(&builder, parameter.name, parameter.value.get());
+    }
+    builder.End();
+  }
+}
+
+void Collector::Exit(ThreadState* thread, Frame* frame, PyObject* result) {
+  if (frame->gradient) {
+    FlatTensors outputs;
+    values_.Flatten(result, &outputs);
+    taps_->Exit(thread, frame, outputs);
+    if (frame->gradient->edges > 0) ++open_records_;
+  }
+  if (!frame->recorded) return;
+  if (frame->kind == CallKind::kDistributed) {
+    if (DeferUntilWaited(frame, result)) return;
+    PyRef tensors = PyRef::Steal(PyList_New(0));
+    for (PyObject* tensor : frame->inputs.tensors) PyList_Append(tensors.get(), tensor);
+    values_.ResumeRecord(frame->name, frame->saves_tensors, frame->tensor_index);
+    WriteResult(frame, tensors.get());
+  } else {
+    values_.ResumeRecord(frame->name, frame->saves_tensors, frame->tensor_index);
+    WriteResult(frame, result);
+  }
+  Emit(&frame->builder);
+}
+
+void Collector::Pop(ThreadState* thread, Frame* frame) {
+  if (frame->recorded) filter.Leave(frame->name);
+  if (taps_ != nullptr) EdgeTaps::Leave(thread, frame);
+  frame->inputs.Clear();
+  frame->module = nullptr;
+  --thread->depth;
+}
+
+void Collector::Emit(RecordBuilder* builder) {
+  const std::shared_ptr<DumpWriter> writer = writer_;
+  if (writer == nullptr) return;
+  AddResult added = writer->Add(builder, Wait::kNo);
+  if (added == AddResult::kFull) {  // the disk is slow: the program waits, other threads go on
+    Py_BEGIN_ALLOW_THREADS;
+    added = writer->Add(builder, Wait::kYes);
+    Py_END_ALLOW_THREADS;
+  }
+  if (added == AddResult::kAdded) ++recorded_;
+}
+
+void Collector::BeginStep(std::shared_ptr<DumpWriter> writer) {
+  ++step_id_;
+  writer_ = std::move(writer);
+  filter.BeginStep();
+  in_token_range_ = !token_range_.has_value();
+  gradients_ = true;
+}
+
+void Collector::Start() {
+  enabled_ = true;
+  only_recompute_ = false;
+}
+
+void Collector::Stop() {
+  only_recompute_ = true;
+  enabled_ = enabled_ && expects_more();
+}
+
+void Collector::EndStep() {
+  if (taps_ != nullptr) taps_->Purge();
+  if (parameter_gradients_ != nullptr) parameter_gradients_->EndStep();
+  while (!waiting_.empty()) FinishWaiting(waiting_.begin()->second.get(), false);
+  enabled_ = only_recompute_ = gradients_ = false;
+  for (CallCounter* counter : used_counters_) counter->calls = 0;
+  used_counters_.clear();
+  for (const auto& module : modules_) module->calls = 0;
+  saved_names_.clear();
+  root_calls_ = 0;
+  open_records_ = 0;
+  if (writer_ != nullptr) {
+    static constexpr std::array<const char*, kSkipCount> kNames = {
+        "scope", "list", "data_mode", "token_range", "exception", "repeated_backward"};
+    writer_->CountSeen(seen_);
+    for (size_t i = 0; i < kSkipCount; ++i) {
+      if (skipped_[i] > 0) writer_->CountSkipped(kNames[i], skipped_[i]);
+    }
+  }
+  seen_ = 0;
+  skipped_.fill(0);
+  writer_ = nullptr;
+  ++step_id_;
+}
+
+void Collector::Abandon() {
+  enabled_ = only_recompute_ = gradients_ = false;
+  waiting_.clear();
+  writer_ = nullptr;
+  ++step_id_;
+}
+
+void Collector::Save(std::string_view name, PyObject* value) {
+  if (writer_ == nullptr) return;
+  std::string entry(name);
+  const uint32_t n = saved_names_[entry]++;
+  entry.push_back('.');
+  AppendNumber(&entry, n);
+  ThreadState& thread = CurrentThread();
+  ++thread.busy;
+  ++seen_;
+  RecordBuilder& builder = gradient_builder_;
+  builder.Begin(entry);
+  values_.BeginRecord(entry, options.save_tensors);
+  values_.Write(&builder, {}, value);
+  Emit(&builder);
+  --thread.busy;
+}
+
+}  // namespace msprobe::python

@@ -1,0 +1,136 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "msprobe/dump_writer.h"
+#include "python/bindings/autograd_access.h"
+#include "python/bindings/call_frame.h"
+#include "python/bindings/call_site.h"
+#include "python/bindings/call_stack.h"
+#include "python/bindings/edge_taps.h"
+#include "python/bindings/name_filter.h"
+#include "python/bindings/parameter_gradients.h"
+#include "python/bindings/value_writer.h"
+
+namespace msprobe::python {
+
+/// What a run records. Fixed before its first step.
+struct CollectOptions {
+  bool modules = false;       ///< levels L0 and mix
+  bool stacks = true;         ///< stack.json
+  bool construct = false;     ///< construct.json: levels L0 and mix
+  bool save_tensors = false;  ///< task tensor
+};
+
+/// Sees every call of the program and writes what is wanted of it. One per process; everything
+/// happens under the GIL.
+class Collector : public GradientSink {
+ public:
+  Collector(std::unique_ptr<TensorReader> reader, std::unique_ptr<AutogradAccess> autograd,
+            PyRef describe_value, PyRef size_type, PyRef format_stack,
+            std::string hidden_directory);
+  ~Collector() override;
+
+  CollectOptions options;
+  NameFilter filter;
+  CallStacks& stacks() { return stacks_; }
+  ValueWriter& values() { return values_; }
+  void SetBench(BenchChecksums bench, int64_t differences);
+
+  /// The modules to record. Calls of `roots` are counted for the token range.
+  void SetModules(std::vector<std::unique_ptr<ModuleInfo>> modules, std::vector<PyRef> roots);
+  void SetTokenRange(std::optional<std::pair<int64_t, int64_t>> range) { token_range_ = range; }
+  /// What the handles of asynchronous collectives are instances of.
+  void SetWaitable(PyRef type) { waitable_ = std::move(type); }
+
+  void BeginStep(std::shared_ptr<DumpWriter> writer);
+  void Start();  ///< new calls are recorded
+  void Stop();   ///< only backward, and what it computes again
+  void EndStep();
+  bool recording() const { return enabled_ && !only_recompute_; }
+  /// Calls still hold gradients to come, or handles to wait for.
+  bool expects_more() const { return open_records_ > 0 || !waiting_.empty(); }
+  /// In a forked child: nothing more is recorded.
+  void Abandon();
+  uint64_t late_gradients() const { return late_gradients_; }
+  uint64_t recorded() const { return recorded_; }
+
+  PyObject* Call(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
+  /// An entry that user code asks for by name (level debug).
+  void Save(std::string_view name, PyObject* value);
+
+  // GradientSink
+  bool BeginGradients(GradientRecord* record) override;
+  void Capture(GradientRecord* record, PyObject* gradient, CapturedTensor* captured) override;
+  void EmitGradients(GradientRecord* record, bool complete) override;
+  void UseLeaf(PyObject* node, PyObject* variable) override;
+
+ private:
+  enum Skip : uint8_t { kScope, kList, kDataMode, kTokenRange, kException, kRepeated, kSkipCount };
+  struct Arguments {
+    PyObject* const* values;
+    Py_ssize_t positional;
+    PyObject* names;  // of the keyword arguments, or null
+    Py_ssize_t skip;  // 1: without the module itself
+  };
+  struct Waiting;
+
+  PyObject* CallRecorded(CallSite* site, ModuleInfo* module, PyObject* const* args, size_t flags,
+                         PyObject* names);
+  PyObject* CallRoot(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
+  PyObject* CallGroup(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
+  PyObject* CallWait(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
+  bool CollectInputs(const Arguments& arguments, FlatTensors* inputs) const;
+  void Enter(ThreadState* thread, Frame* frame, CallSite* site, const Arguments& arguments);
+  void NameCall(Frame* frame, CallSite* site);
+  void WriteInputs(Frame* frame, const Arguments& arguments);
+  void Exit(ThreadState* thread, Frame* frame, PyObject* result);
+  void WriteResult(Frame* frame, PyObject* result);
+  void Pop(ThreadState* thread, Frame* frame);
+  const Frame* Parent(const ThreadState& thread) const;
+  bool DeferUntilWaited(Frame* frame, PyObject* result);
+  void FinishWaiting(Waiting* waiting, bool waited);
+  void AddConstruct(GradientRecord* record);
+  void Emit(RecordBuilder* builder);
+  void EmitParameterGradients(const ParameterGradients::Entry& entry);
+  void Count(Skip reason) { ++skipped_[reason]; }
+
+  std::unique_ptr<TensorReader> reader_;
+  std::unique_ptr<AutogradAccess> autograd_;
+  ValueWriter values_;
+  CallStacks stacks_;
+  std::unique_ptr<EdgeTaps> taps_;
+  std::unique_ptr<ParameterGradients> parameter_gradients_;
+  BenchChecksums bench_;
+  std::shared_ptr<DumpWriter> writer_;
+  std::vector<CallCounter*> used_counters_;  // with calls in this step
+  std::vector<std::unique_ptr<ModuleInfo>> modules_;
+  std::unordered_map<PyObject*, ModuleInfo*> module_of_;
+  std::vector<PyRef> roots_;
+  std::optional<std::pair<int64_t, int64_t>> token_range_;
+  std::unordered_map<PyObject*, std::shared_ptr<Waiting>> waiting_;
+  PyRef waitable_;
+  RecordBuilder gradient_builder_;
+  std::array<uint64_t, kSkipCount> skipped_{};
+  uint64_t seen_ = 0, recorded_ = 0, late_gradients_ = 0, step_id_ = 0, open_records_ = 0;
+  int64_t root_calls_ = 0;
+  std::unordered_map<std::string, uint32_t> saved_names_;
+  bool enabled_ = false;         // some calls are recorded
+  bool only_recompute_ = false;  // after Stop()
+  bool in_token_range_ = true;
+  bool gradients_ = false;  // gradients still belong to this step
+
+  friend PyObject* Invoke(CallSite*, PyObject* const*, size_t, PyObject*);
+  friend PyObject* WaitableDied(PyObject*, PyObject*);
+};
+
+/// The collector of this process; null before the framework is set up.
+Collector*& TheCollector();
+
+}  // namespace msprobe::python

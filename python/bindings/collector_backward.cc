@@ -1,0 +1,116 @@
+// What Collector does with gradients.
+#include "python/bindings/collector.h"
+
+namespace msprobe::python {
+
+bool Collector::BeginGradients(GradientRecord* record) {
+  if (!gradients_ || record->step_id != step_id_) {
+    ++late_gradients_;
+    return false;
+  }
+  if (!record->decided) {
+    record->decided = true;
+    ++seen_;
+    const bool inside_listed = record->parent != nullptr && record->parent->listed;
+    const auto verdict = filter.Enter(record->name, inside_listed, &record->listed);
+    record->wanted = verdict == NameFilter::Verdict::kRecord;
+    if (verdict == NameFilter::Verdict::kOutOfScope) Count(kScope);
+    if (verdict == NameFilter::Verdict::kNotListed) Count(kList);
+    record->saves_tensors = options.save_tensors || filter.SavesTensors(record->name);
+    if (record->wanted) AddConstruct(record);
+    return record->wanted;
+  }
+  if (record->emitted) {  // a second backward through the same call: one entry has one name
+    ++seen_;
+    Count(kRepeated);
+    return false;
+  }
+  return record->wanted;
+}
+
+// In the order in which backward enters the calls: a module before what runs inside it.
+void Collector::AddConstruct(GradientRecord* record) {
+  if (!options.construct || record->in_construct) return;
+  record->in_construct = true;
+  GradientRecord* parent = record->parent;
+  // A module through which no gradient flows has no backward entry: what is inside hangs higher.
+  while (parent != nullptr && parent->edges == 0) parent = parent->parent;
+  if (parent != nullptr && !parent->in_construct) AddConstruct(parent);
+  writer_->AddConstruct(record->name,
+                        parent != nullptr ? std::string_view(parent->name) : std::string_view());
+}
+
+void Collector::Capture(GradientRecord* record, PyObject* gradient, CapturedTensor* captured) {
+  values_.Capture(gradient, record->saves_tensors, captured);
+}
+
+void Collector::EmitGradients(GradientRecord* record, bool complete) {
+  (void)complete;
+  if (!record->wanted || record->emitted || record->step_id != step_id_) return;
+  ThreadState& thread = CurrentThread();
+  ++thread.busy;
+  record->emitted = true;
+  if (open_records_ > 0) --open_records_;
+  RecordBuilder& builder = gradient_builder_;
+  builder.Begin(record->name);
+  builder.BeginObject();
+  values_.BeginRecord(record->name, record->saves_tensors);
+  const auto write = [&](const char* key, size_t begin, size_t end) {
+    builder.BeginList(key);
+    for (size_t i = begin; i < end; ++i) {
+      GradientSlot& slot = record->slots[i];
+      if (slot.sum) {
+        values_.Write(&builder, {}, slot.sum.get());
+        slot.sum = PyRef();
+      } else if (slot.has_value) {
+        values_.WriteCaptured(&builder, {}, slot.value);
+        slot.value.contents = {};
+      } else {
+        builder.Null({});
+      }
+    }
+    builder.End();
+  };
+  if (filter.input) write("input", record->input_count, record->slots.size());
+  if (filter.output) write("output", 0, record->input_count);
+  Emit(&builder);
+  filter.Leave(record->name);
+  --thread.busy;
+}
+
+void Collector::UseLeaf(PyObject* node, PyObject* variable) {
+  if (options.modules && parameter_gradients_ != nullptr) {
+    parameter_gradients_->Watch(node, variable);
+  }
+}
+
+void Collector::EmitParameterGradients(const ParameterGradients::Entry& entry) {
+  if (!gradients_ || writer_ == nullptr) return;
+  ThreadState& thread = CurrentThread();
+  ++thread.busy;
+  std::string name = entry.module->prefix + ".parameters_grad." + std::to_string(entry.k);
+  ++seen_;
+  bool listed = false;
+  const auto verdict = filter.Enter(name, false, &listed);
+  if (verdict == NameFilter::Verdict::kOutOfScope) {
+    Count(kScope);
+  } else if (verdict == NameFilter::Verdict::kNotListed) {
+    Count(kList);
+  } else if (!filter.backward) {
+    Count(kDataMode);
+  } else {
+    RecordBuilder& builder = gradient_builder_;
+    builder.Begin(name);
+    builder.BeginObject();
+    values_.BeginRecord(name, options.save_tensors);
+    for (const auto& [parameter, captured] : entry.values) {
+      builder.BeginList(parameter);
+      values_.WriteCaptured(&builder, {}, captured, name + "." + std::string(parameter));
+      builder.End();
+    }
+    Emit(&builder);
+  }
+  --thread.busy;
+}
+
+}  // namespace msprobe::python

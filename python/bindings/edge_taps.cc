@@ -1,0 +1,217 @@
+#include "python/bindings/edge_taps.h"
+
+#include <new>
+
+namespace msprobe::python {
+namespace {
+
+PyTypeObject* tap_type = nullptr;
+PyTypeObject* prehook_type = nullptr;
+EdgeTaps* the_taps = nullptr;  // one per process: hooks find it after the collector is replaced
+
+struct PrehookObject {
+  HookObject hook;
+  TapObject* tap;
+};
+
+PyObject* CallTap(PyObject* self, PyObject* const* args, size_t flags, PyObject*) {
+  auto* tap = reinterpret_cast<TapObject*>(self);
+  if (PyVectorcall_NARGS(flags) >= 2 && the_taps != nullptr) {
+    const PyRef alive = PyRef::Borrow(self);
+    the_taps->Fire(tap, args[0], args[1], false);
+  }
+  Py_RETURN_NONE;
+}
+
+PyObject* CallPrehook(PyObject* self, PyObject* const* args, size_t flags, PyObject*) {
+  TapObject* tap = reinterpret_cast<PrehookObject*>(self)->tap;
+  if (PyVectorcall_NARGS(flags) >= 1 && the_taps != nullptr) {
+    const PyRef alive = PyRef::Borrow(reinterpret_cast<PyObject*>(tap));
+    the_taps->Fire(tap, nullptr, args[0], true);
+  }
+  Py_RETURN_NONE;
+}
+
+void DeallocTap(PyObject* self) {
+  auto* tap = reinterpret_cast<TapObject*>(self);
+  PyTypeObject* type = Py_TYPE(self);
+  tap->subscriptions.~vector();
+  PyObject_Free(self);
+  Py_DECREF(type);
+}
+
+void DeallocPrehook(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  Py_DECREF(reinterpret_cast<PyObject*>(reinterpret_cast<PrehookObject*>(self)->tap));
+  PyObject_Free(self);
+  Py_DECREF(type);
+}
+
+PyObject* FinishTaskCallback(PyObject* self, PyObject*) {
+  if (the_taps != nullptr) the_taps->FinishTask(PyLong_AsLongLong(self));
+  Py_RETURN_NONE;
+}
+PyMethodDef finish_task_method = {"finish_backward", FinishTaskCallback, METH_NOARGS, nullptr};
+
+}  // namespace
+
+EdgeTaps::EdgeTaps(AutogradAccess* autograd, TensorReader* reader, GradientSink* sink)
+    : autograd_(autograd),
+      reader_(reader),
+      sink_(sink),
+      tap_key_(PyRef::Steal(PyUnicode_InternFromString("msprobe.tap"))),
+      shape_name_(PyRef::Steal(PyUnicode_InternFromString("shape"))),
+      detach_name_(PyRef::Steal(PyUnicode_InternFromString("detach"))),
+      clone_name_(PyRef::Steal(PyUnicode_InternFromString("clone"))) {
+  if (tap_type == nullptr) {
+    tap_type = MakeHookType("msprobe._core.Tap", sizeof(TapObject), DeallocTap);
+    prehook_type = MakeHookType("msprobe._core.Prehook", sizeof(PrehookObject), DeallocPrehook);
+  }
+  the_taps = this;
+  SetRegisterHook(autograd);
+}
+
+PyRef EdgeTaps::NewTap(PyObject* node) {
+  auto* tap = PyObject_New(TapObject, tap_type);
+  if (tap == nullptr) {
+    PyErr_Clear();
+    return {};
+  }
+  tap->hook.vectorcall = CallTap;
+  tap->hook.table = nullptr;
+  tap->has_prehook = false;
+  new (&tap->subscriptions) std::vector<TapSubscription>();
+  PyRef owner = PyRef::Steal(reinterpret_cast<PyObject*>(tap));
+  if (!autograd_->RegisterHook(node, owner.get())) return {};
+  if (autograd_->IsPythonFunction(node)) {  // may overwrite in backward what it was given
+    auto* prehook = PyObject_New(PrehookObject, prehook_type);
+    prehook->hook.vectorcall = CallPrehook;
+    prehook->hook.table = nullptr;
+    prehook->tap = tap;
+    Py_INCREF(owner.get());
+    const PyRef prehook_owner = PyRef::Steal(reinterpret_cast<PyObject*>(prehook));
+    tap->has_prehook = autograd_->RegisterPrehook(node, prehook_owner.get());
+  }
+  return owner;
+}
+
+void EdgeTaps::Subscribe(TapObject* tap, GradientRecord* record, bool output, uint32_t slot,
+                         int64_t index, TapStep step, PyRef geometry) {
+  ++record->references;
+  tap->subscriptions.push_back(
+      {GradientRecordRef(record), output, step, slot, index, std::move(geometry)});
+  ++record->edges;
+  ++record->slots[output ? record->input_count + slot : slot].edges;
+}
+
+void EdgeTaps::Fire(TapObject* tap, PyObject* gradients_in, PyObject* gradients_out,
+                    bool before_node) {
+  ThreadState& thread = CurrentThread();
+  ++thread.busy;
+  const int64_t task = autograd_->GraphTask();
+  for (const TapSubscription& subscription : tap->subscriptions) {
+    const bool from_outputs = subscription.output && subscription.step != TapStep::kSlice;
+    if (before_node ? !from_outputs : (tap->has_prehook && from_outputs)) continue;
+    GradientRecord* record = subscription.record.get();
+    if (record->task != task) StartPass(record, task);
+    PyObject* gradients = from_outputs ? gradients_out : gradients_in;
+    if (record->wanted && gradients != nullptr && PyTuple_Check(gradients) &&
+        subscription.index < PyTuple_GET_SIZE(gradients)) {
+      PyObject* gradient = PyTuple_GET_ITEM(gradients, subscription.index);
+      if (gradient != Py_None && reader_->IsTensor(gradient)) TakeGradient(subscription, gradient);
+    }
+    CompleteEdge(record);
+  }
+  --thread.busy;
+}
+
+void EdgeTaps::StartPass(GradientRecord* record, int64_t task) {
+  if (record->task >= 0) sink_->EmitGradients(record, false);
+  record->task = task;
+  record->left = record->edges;
+  for (GradientSlot& slot : record->slots) {
+    slot.has_value = false;
+    slot.sum = PyRef();
+  }
+  record->wanted = sink_->BeginGradients(record);
+  std::vector<GradientRecordRef>& running = tasks_[task];
+  if (running.empty()) {
+    const PyRef id = PyRef::Steal(PyLong_FromLongLong(task));
+    const PyRef callback = PyRef::Steal(PyCFunction_New(&finish_task_method, id.get()));
+    autograd_->QueueCallback(callback.get());
+  }
+  ++record->references;
+  running.push_back(GradientRecordRef(record));
+}
+
+void EdgeTaps::TakeGradient(const TapSubscription& subscription, PyObject* gradient) {
+  GradientRecord* record = subscription.record.get();
+  GradientSlot& slot = record->slots[subscription.output ? record->input_count + subscription.slot
+                                                         : subscription.slot];
+  const PyRef shaped = Shaped(subscription, gradient);
+  if (!shaped) return;
+  slot.has_value = true;
+  if (slot.edges == 1) return sink_->Capture(record, shaped.get(), &slot.value);
+  // Our own copy: the buffer of the gradient may be taken over by the parameter and added to.
+  if (!slot.sum) {
+    const PyRef detached =
+        PyRef::Steal(PyObject_CallMethodNoArgs(shaped.get(), detach_name_.get()));
+    if (detached) {
+      slot.sum = PyRef::Steal(PyObject_CallMethodNoArgs(detached.get(), clone_name_.get()));
+    }
+  } else {
+    const PyRef detached =
+        PyRef::Steal(PyObject_CallMethodNoArgs(shaped.get(), detach_name_.get()));
+    if (detached) slot.sum = PyRef::Steal(PyNumber_Add(slot.sum.get(), detached.get()));
+  }
+  if (!slot.sum) {
+    PyErr_Clear();
+    slot.has_value = false;
+  }
+}
+
+PyRef EdgeTaps::Shaped(const TapSubscription& subscription, PyObject* gradient) {
+  if (subscription.step == TapStep::kNone) return PyRef::Borrow(gradient);
+  const PyRef detached = PyRef::Steal(PyObject_CallMethodNoArgs(gradient, detach_name_.get()));
+  PyRef shaped;
+  if (detached && subscription.step == TapStep::kReshape) {
+    shaped = PyRef::Steal(
+        PyObject_CallMethod(detached.get(), "reshape", "O", subscription.geometry.get()));
+  } else if (detached && subscription.step == TapStep::kTranspose) {
+    shaped = PyRef::Steal(PyObject_CallMethod(detached.get(), "t", nullptr));
+  } else if (detached) {
+    PyObject* geometry = subscription.geometry.get();
+    shaped = PyRef::Steal(
+        PyObject_CallMethod(detached.get(), "as_strided", "OOO", PyTuple_GET_ITEM(geometry, 0),
+                            PyTuple_GET_ITEM(geometry, 1), PyTuple_GET_ITEM(geometry, 2)));
+  }
+  if (!shaped) PyErr_Clear();
+  return shaped;
+}
+
+void EdgeTaps::CompleteEdge(GradientRecord* record) {
+  if (record->left == 0 || --record->left != 0) return;
+  record->task = -1;
+  sink_->EmitGradients(record, true);
+}
+
+void EdgeTaps::FinishTask(int64_t task) {
+  const auto found = tasks_.find(task);
+  if (found == tasks_.end()) return;
+  const std::vector<GradientRecordRef> running = std::move(found->second);
+  tasks_.erase(found);
+  ThreadState& thread = CurrentThread();
+  ++thread.busy;
+  for (const GradientRecordRef& record : running) {
+    if (record->task != task) continue;
+    record->task = -1;
+    sink_->EmitGradients(record.get(), false);
+  }
+  --thread.busy;
+}
+
+void EdgeTaps::Purge() {
+  while (!tasks_.empty()) FinishTask(tasks_.begin()->first);
+}
+
+}  // namespace msprobe::python

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "python/bindings/autograd_access.h"
+#include "python/bindings/call_frame.h"
+#include "python/bindings/gradient_record.h"
+#include "python/bindings/hook_object.h"
+#include "python/bindings/tensor_reader.h"
+
+namespace msprobe::python {
+
+/// Where the gradients go.
+class GradientSink {
+ public:
+  virtual ~GradientSink() = default;
+  /// The first gradient of a call in this backward pass. False: none of them is wanted.
+  virtual bool BeginGradients(GradientRecord* record) = 0;
+  virtual void Capture(GradientRecord* record, PyObject* gradient, CapturedTensor* captured) = 0;
+  /// `complete`: every edge of the call has fired.
+  virtual void EmitGradients(GradientRecord* record, bool complete) = 0;
+  /// A call uses this leaf; `node` accumulates its gradient.
+  virtual void UseLeaf(PyObject* node, PyObject* variable) = 0;
+};
+
+/// What has to be done to a gradient on the way from the tapped edge to the tensor it belongs to.
+enum class TapStep : uint8_t { kNone, kReshape, kTranspose, kSlice };
+
+/// One slot of one call that an edge of the tapped node serves.
+struct TapSubscription {
+  GradientRecordRef record;
+  bool output;
+  TapStep step;
+  uint32_t slot;
+  int64_t index;   ///< which gradient of the node
+  PyRef geometry;  ///< kReshape: shape; kSlice: (shape, strides, offset)
+};
+
+/// The hook on a node: a Python callable that lives in the node's table of hooks and nowhere else.
+struct TapObject {
+  HookObject hook;
+  bool has_prehook;
+  std::vector<TapSubscription> subscriptions;
+};
+
+/// Gradients of the inputs and outputs of calls, taken by hooks on the nodes that autograd has made
+/// anyway. Nothing is inserted into the graph, no tensor gets a hook, no bit of the program
+/// changes.
+///
+/// A call's outputs are gradients that enter the node behind them; its inputs are edges from nodes
+/// made during the call to the node (or leaf) that the input came from. Enter() notes the inputs,
+/// Exit() walks from the outputs over the nodes that no finished call has claimed yet, so each
+/// node is walked once however deep the modules are nested.
+class EdgeTaps {
+ public:
+  EdgeTaps(AutogradAccess* autograd, TensorReader* reader, GradientSink* sink);
+
+  /// frame.gradient is set: notes the inputs.
+  void Enter(ThreadState* thread, Frame* frame, const FlatTensors& inputs);
+  /// Taps the edges. Before anything else uses the outputs.
+  void Exit(ThreadState* thread, Frame* frame, const FlatTensors& outputs);
+  /// Always, also when the call raised.
+  static void Leave(ThreadState* thread, Frame* frame);
+
+  /// Emits what passes that were cut short have left.
+  void Purge();
+  bool in_backward() const { return autograd_->GraphTask() >= 0; }
+
+  // Called by the hooks.
+  void Fire(TapObject* tap, PyObject* gradients_in, PyObject* gradients_out, bool before_node);
+  void FinishTask(int64_t task);
+
+ private:
+  struct Walk;
+
+  PyRef NewTap(PyObject* node);
+  void TakeGradient(const TapSubscription& subscription, PyObject* gradient);
+  void StartPass(GradientRecord* record, int64_t task);
+  void CompleteEdge(GradientRecord* record);
+  PyRef Shaped(const TapSubscription& subscription, PyObject* gradient);
+  void NoteView(PyObject* tensor, PyObject* base, WatchedInput* watched);
+
+  void TapOutputs(ThreadState* thread, Frame* frame, const FlatTensors& outputs, Walk* walk);
+  void Expand(ThreadState* thread, Frame* frame, Walk* walk);
+  void FollowEdge(ThreadState* thread, Frame* frame, Walk* walk, size_t from, int64_t index,
+                  PyObject* target, int64_t output_nr);
+  bool UsesOf(ThreadState* thread, Walk* walk, PyObject* key, int64_t output_nr, size_t from,
+              int64_t index);
+  void SubscribeInputs(ThreadState* thread, Frame* frame, Walk* walk);
+  void SubscribeLateOutputs(Frame* frame, const FlatTensors& outputs, Walk* walk);
+  void FollowInPlaceViews(ThreadState* thread, Frame* frame, Walk* walk);
+  void Remember(ThreadState* thread, Walk* walk);
+  TapObject* TapAt(ThreadState* thread, Walk* walk, size_t node);
+  void MarkView(PyObject* output, PyObject* node, TapObject* tap);
+  static void Subscribe(TapObject* tap, GradientRecord* record, bool output, uint32_t slot,
+                        int64_t index, TapStep step, PyRef geometry);
+
+  AutogradAccess* autograd_;
+  TensorReader* reader_;
+  GradientSink* sink_;
+  PyRef tap_key_, shape_name_, detach_name_, clone_name_;
+  std::unordered_map<int64_t, std::vector<GradientRecordRef>> tasks_;
+};
+
+}  // namespace msprobe::python

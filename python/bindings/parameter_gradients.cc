@@ -1,0 +1,123 @@
+#include "python/bindings/parameter_gradients.h"
+
+#include "python/bindings/hook_object.h"
+
+namespace msprobe::python {
+
+struct AccumulateHook {
+  HookObject hook;
+  PyObject* parameter;  // not owned; null: switched off
+  PyObject** place;     // where the collector notes that this hook is alive; or null
+};
+
+namespace {
+
+PyTypeObject* hook_type = nullptr;
+ParameterGradients* the_gradients = nullptr;
+
+PyObject* CallHook(PyObject* self, PyObject* const*, size_t, PyObject*) {
+  auto* hook = reinterpret_cast<AccumulateHook*>(self);
+  if (hook->parameter != nullptr && the_gradients != nullptr) {
+    the_gradients->Accumulated(hook->parameter);
+  }
+  Py_RETURN_NONE;
+}
+
+void DeallocHook(PyObject* self) {
+  auto* hook = reinterpret_cast<AccumulateHook*>(self);
+  if (hook->place != nullptr) *hook->place = nullptr;
+  PyTypeObject* type = Py_TYPE(self);
+  PyObject_Free(self);
+  Py_DECREF(type);
+}
+
+}  // namespace
+
+ParameterGradients::ParameterGradients(AutogradAccess* autograd, CaptureFunction capture,
+                                       EmitFunction emit)
+    : autograd_(autograd), capture_(std::move(capture)), emit_(std::move(emit)) {
+  if (hook_type == nullptr) {
+    hook_type = MakeHookType("msprobe._core.AccumulateHook", sizeof(AccumulateHook), DeallocHook);
+  }
+  the_gradients = this;
+}
+
+ParameterGradients::~ParameterGradients() { the_gradients = nullptr; }
+
+void ParameterGradients::SetModules(const std::vector<ModuleInfo*>& modules) {
+  EndStep();
+  modules_.clear();
+  parameters_.clear();
+  modules_.reserve(modules.size());
+  for (size_t m = 0; m < modules.size(); ++m) {
+    modules_.push_back({modules[m], 0, {}});
+    for (size_t p = 0; p < modules[m]->parameters.size(); ++p) {
+      const PyRef& value = modules[m]->parameters[p].value;
+      Parameter& parameter = parameters_[value.get()];
+      parameter.value = value;
+      parameter.owners.push_back({m, p});
+      if (autograd_->RequiresGrad(value.get())) ++modules_[m].expected;
+    }
+  }
+}
+
+void ParameterGradients::Watch(PyObject* node, PyObject* variable) {
+  const auto found = parameters_.find(variable);
+  if (found == parameters_.end() || found->second.hook != nullptr) return;
+  auto* hook = PyObject_New(AccumulateHook, hook_type);
+  if (hook == nullptr) return PyErr_Clear();
+  hook->hook.vectorcall = CallHook;
+  hook->hook.table = nullptr;
+  hook->parameter = variable;
+  hook->place = &found->second.hook;
+  found->second.hook = reinterpret_cast<PyObject*>(hook);
+  const PyRef owner = PyRef::Steal(reinterpret_cast<PyObject*>(hook));
+  autograd_->RegisterHook(node, owner.get());  // else the hook dies here, and notes it
+}
+
+void ParameterGradients::Accumulated(PyObject* variable) {
+  const auto found = parameters_.find(variable);
+  if (found == parameters_.end()) return;
+  Parameter& parameter = found->second;
+  PyRef gradient = PyRef::Steal(PyObject_GetAttrString(variable, "grad"));
+  if (!gradient || gradient.get() == Py_None) {
+    PyErr_Clear();
+    gradient = PyRef::Steal(PyObject_GetAttrString(variable, "main_grad"));
+  }
+  if (!gradient || gradient.get() == Py_None) return PyErr_Clear();
+  CapturedTensor captured;
+  capture_(gradient.get(), &captured);
+  const uint32_t k = parameter.accumulated++;
+  for (const Owner& owner : parameter.owners) {
+    Module& module = modules_[owner.module];
+    Pending& pending = module.pending[k];
+    pending.values[owner.parameter] = captured;
+    if (pending.values.size() >= module.expected) Emit(&module, k);
+  }
+}
+
+void ParameterGradients::Emit(Module* module, uint32_t k) {
+  Entry entry{module->info, k, {}};
+  for (auto& [parameter, captured] : module->pending[k].values) {
+    entry.values.emplace_back(module->info->parameters[parameter].name, std::move(captured));
+  }
+  module->pending.erase(k);
+  emit_(entry);
+}
+
+void ParameterGradients::EndStep() {
+  for (Module& module : modules_) {
+    while (!module.pending.empty()) Emit(&module, module.pending.begin()->first);
+  }
+  for (auto& [variable, parameter] : parameters_) {
+    parameter.accumulated = 0;
+    if (parameter.hook == nullptr) continue;  // the usual case: the graph is gone
+    auto* hook = reinterpret_cast<AccumulateHook*>(parameter.hook);
+    hook->parameter = nullptr;
+    hook->place = nullptr;
+    parameter.hook = nullptr;
+    RemoveHook(&hook->hook);
+  }
+}
+
+}  // namespace msprobe::python

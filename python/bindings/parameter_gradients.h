@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "python/bindings/autograd_access.h"
+#include "python/bindings/call_frame.h"
+#include "python/bindings/gradient_record.h"
+
+namespace msprobe::python {
+
+/// Gradients of parameters, right after each accumulation. The hook sits on the node that
+/// accumulates, which belongs to the graph: nothing is registered on the parameter itself.
+class ParameterGradients {
+ public:
+  using CaptureFunction = std::function<void(PyObject* gradient, CapturedTensor* captured)>;
+  /// The k-th gradients of a module are there, in the order of its parameters.
+  struct Entry {
+    const ModuleInfo* module;
+    uint32_t k;
+    std::vector<std::pair<std::string_view, CapturedTensor>> values;
+  };
+  using EmitFunction = std::function<void(const Entry& entry)>;
+
+  ParameterGradients(AutogradAccess* autograd, CaptureFunction capture, EmitFunction emit);
+  ~ParameterGradients();
+
+  void SetModules(const std::vector<ModuleInfo*>& modules);
+  /// A call uses `variable`; `node` accumulates its gradient.
+  void Watch(PyObject* node, PyObject* variable);
+  /// Writes what is incomplete, and takes the hooks off nodes that are still alive.
+  void EndStep();
+
+  // Called by the hooks.
+  void Accumulated(PyObject* variable);
+
+ private:
+  struct Owner {
+    size_t module;
+    size_t parameter;
+  };
+  struct Parameter {
+    PyRef value;
+    std::vector<Owner> owners;
+    uint32_t accumulated = 0;
+    PyObject* hook = nullptr;  // alive as long as the node is; tells us when it dies
+  };
+  struct Pending {
+    std::map<size_t, CapturedTensor> values;  // by parameter
+  };
+  struct Module {
+    ModuleInfo* info;
+    size_t expected = 0;
+    std::map<uint32_t, Pending> pending;
+  };
+  friend struct AccumulateHook;
+
+  void Emit(Module* module, uint32_t k);
+
+  AutogradAccess* autograd_;
+  CaptureFunction capture_;
+  EmitFunction emit_;
+  std::vector<Module> modules_;
+  std::unordered_map<PyObject*, Parameter> parameters_;
+};
+
+}  // namespace msprobe::python

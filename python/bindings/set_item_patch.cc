@@ -1,0 +1,52 @@
+#include <vector>
+
+#include "python/bindings/call_patches.h"
+
+namespace msprobe::python {
+namespace {
+
+CallSite* set_item_site = nullptr;
+objobjargproc original_set_item = nullptr;
+
+int WatchedSetItem(PyObject* self, PyObject* key, PyObject* value) {
+  if (value == nullptr) return original_set_item(self, key, value);  // del
+  PyObject* args[] = {self, key, value};
+  const PyRef done = PyRef::Steal(Invoke(set_item_site, args, 3, nullptr));
+  return done ? 0 : -1;
+}
+
+// Exchanges the function in the slot of a type and of the subclasses that have inherited it.
+void Exchange(PyObject* type, objobjargproc from, objobjargproc to) {
+  PyMappingMethods* mapping = reinterpret_cast<PyTypeObject*>(type)->tp_as_mapping;
+  if (mapping == nullptr || mapping->mp_ass_subscript != from) return;
+  mapping->mp_ass_subscript = to;
+  const PyRef subclasses = PyRef::Steal(PyObject_CallMethod(type, "__subclasses__", nullptr));
+  if (!subclasses) return PyErr_Clear();
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(subclasses.get()); ++i) {
+    Exchange(PyList_GET_ITEM(subclasses.get(), i), from, to);
+  }
+}
+
+class SetItemPatch : public CallPatches::Patch {
+ public:
+  explicit SetItemPatch(PyObject* type) : type_(PyRef::Borrow(type)) {}
+  void Install() override { Exchange(type_.get(), original_set_item, WatchedSetItem); }
+  void Remove() override { Exchange(type_.get(), WatchedSetItem, original_set_item); }
+
+ private:
+  PyRef type_;
+};
+
+}  // namespace
+
+std::unique_ptr<CallPatches::Patch> NewSetItemPatch(PyObject* type, CallSite* site) {
+  const PyMappingMethods* mapping = reinterpret_cast<PyTypeObject*>(type)->tp_as_mapping;
+  if (set_item_site != nullptr || mapping == nullptr || mapping->mp_ass_subscript == nullptr) {
+    return nullptr;
+  }
+  set_item_site = site;
+  original_set_item = mapping->mp_ass_subscript;
+  return std::make_unique<SetItemPatch>(type);
+}
+
+}  // namespace msprobe::python

@@ -1,0 +1,171 @@
+#include "python/bindings/tensor_reader.h"
+
+#include "tensor/dtype.h"
+
+namespace msprobe::python {
+namespace {
+
+// Fills `dims` and the view's shape and strides from two tuples; strides may be None.
+bool ReadDims(PyObject* shape, PyObject* strides, TensorInfo* info) {
+  if (!PyTuple_Check(shape)) return false;
+  const auto rank = static_cast<size_t>(PyTuple_GET_SIZE(shape));
+  int64_t* dims = info->dims;
+  if (rank > TensorInfo::kInlineDims) {
+    info->many_dims.resize(2 * rank);
+    dims = info->many_dims.data();
+  }
+  const bool has_strides = strides != Py_None;
+  if (has_strides &&
+      (!PyTuple_Check(strides) || static_cast<size_t>(PyTuple_GET_SIZE(strides)) != rank)) {
+    return false;
+  }
+  for (size_t i = 0; i < rank; ++i) {
+    dims[i] = PyLong_AsLongLong(PyTuple_GET_ITEM(shape, static_cast<Py_ssize_t>(i)));
+    if (has_strides) {
+      dims[rank + i] = PyLong_AsLongLong(PyTuple_GET_ITEM(strides, static_cast<Py_ssize_t>(i)));
+    }
+  }
+  info->view.shape = {dims, rank};
+  info->view.strides =
+      has_strides ? std::span<const int64_t>(dims + rank, rank) : std::span<const int64_t>();
+  return PyErr_Occurred() == nullptr;
+}
+
+double ItemAsDouble(PyObject* tuple, Py_ssize_t i) {
+  const double value = PyFloat_AsDouble(PyTuple_GET_ITEM(tuple, i));
+  return value;
+}
+
+std::string TakeErrorText() {
+  PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  const PyRef holders[] = {PyRef::Steal(type), PyRef::Steal(value), PyRef::Steal(traceback)};
+  const PyRef text = PyRef::Steal(value != nullptr ? PyObject_Str(value) : nullptr);
+  std::string line(Utf8(text.get()));
+  PyErr_Clear();
+  return line.substr(0, line.find('\n'));
+}
+
+}  // namespace
+
+PythonTensorReader::PythonTensorReader(PyRef types, PyRef describe, PyRef summarize, PyRef fetch,
+                                       PyRef is_tracer)
+    : describe_(std::move(describe)),
+      summarize_(std::move(summarize)),
+      fetch_(std::move(fetch)),
+      is_tracer_(std::move(is_tracer)) {
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(types.get()); ++i) {
+    types_.push_back(PyRef::Borrow(PyTuple_GET_ITEM(types.get(), i)));
+  }
+}
+
+bool PythonTensorReader::IsTensor(PyObject* object) const {
+  for (const PyRef& type : types_) {
+    auto* wanted = reinterpret_cast<PyTypeObject*>(type.get());
+    if (Py_TYPE(object) == wanted || PyType_IsSubtype(Py_TYPE(object), wanted)) return true;
+  }
+  return false;
+}
+
+void PythonTensorReader::Describe(PyObject* tensor, TensorInfo* info) {
+  info->view = TensorView();
+  info->on_device = false;
+  info->reason = {};
+  info->dtype = {};
+  const PyRef answer = PyRef::Steal(PyObject_CallOneArg(describe_.get(), tensor));
+  if (!answer || !PyTuple_Check(answer.get()) || PyTuple_GET_SIZE(answer.get()) != 7 ||
+      !ReadDims(PyTuple_GET_ITEM(answer.get(), 3), PyTuple_GET_ITEM(answer.get(), 4), info)) {
+    info->type_text = Py_TYPE(tensor)->tp_name;
+    info->type = info->type_text;
+    info->dtype_text = "not readable: " + TakeErrorText();
+    info->reason = info->dtype_text;
+    info->view.shape = {};
+    return;
+  }
+  PyObject* const* items = &PyTuple_GET_ITEM(answer.get(), 0);
+  info->type_text = Utf8(items[0]);
+  info->type = info->type_text;
+  info->dtype_text = Utf8(items[1]);
+  info->dtype = info->dtype_text;
+  info->view.dtype = tensor::ParseDType(info->dtype_text);
+  info->requires_grad = items[5] == Py_True;
+  if (items[6] != Py_None) {  // static text: the framework's reasons are few and interned
+    PyObject* reason = items[6];
+    PyUnicode_InternInPlace(&reason);
+    Py_INCREF(reason);
+    info->reason = Utf8(reason);
+  }
+  if (items[2] == Py_None) return;
+  const int64_t address = PyLong_AsLongLong(items[2]);
+  if (address == -1) {
+    PyErr_Clear();
+    info->on_device = true;
+  } else {
+    info->view.data = reinterpret_cast<const std::byte*>(address);
+  }
+}
+
+bool PythonTensorReader::SummarizeOnDevice(PyObject* tensor, SummaryMode mode, TensorInfo* info,
+                                           TensorSummary* summary) {
+  if (mode != SummaryMode::kStatistics) {  // checksums need the bytes
+    if (!Fetch(tensor, info)) return false;
+    *summary = Summarize(info->view, mode);
+    return true;
+  }
+  const PyRef answer = PyRef::Steal(PyObject_CallOneArg(summarize_.get(), tensor));
+  if (!answer || answer.get() == Py_None || !PyTuple_Check(answer.get()) ||
+      PyTuple_GET_SIZE(answer.get()) != 6) {
+    info->dtype_text = "not readable on its device: " + TakeErrorText();
+    info->reason = info->dtype_text;
+    return false;
+  }
+  Statistics& s = summary->statistics;
+  s.defined = true;
+  s.is_integral = tensor::IsIntegral(info->view.dtype);
+  s.is_bool = info->view.dtype == DType::kBool;
+  s.max = ItemAsDouble(answer.get(), 0);
+  s.min = ItemAsDouble(answer.get(), 1);
+  s.mean = ItemAsDouble(answer.get(), 2);
+  s.norm = ItemAsDouble(answer.get(), 3);
+  if (s.is_integral) {
+    s.max_int = PyLong_AsLongLong(PyTuple_GET_ITEM(answer.get(), 0));
+    s.min_int = PyLong_AsLongLong(PyTuple_GET_ITEM(answer.get(), 1));
+  }
+  s.nan_count = static_cast<uint64_t>(ItemAsDouble(answer.get(), 4));
+  s.inf_count = static_cast<uint64_t>(ItemAsDouble(answer.get(), 5));
+  PyErr_Clear();
+  return true;
+}
+
+bool PythonTensorReader::Fetch(PyObject* tensor, TensorInfo* info) {
+  const PyRef bytes = PyRef::Steal(PyObject_CallOneArg(fetch_.get(), tensor));
+  Py_buffer buffer;
+  if (!bytes || PyObject_GetBuffer(bytes.get(), &buffer, PyBUF_SIMPLE) != 0) {
+    info->dtype_text = "not readable: " + TakeErrorText();
+    info->reason = info->dtype_text;
+    return false;
+  }
+  const auto* begin = static_cast<const std::byte*>(buffer.buf);
+  info->bytes.assign(begin, begin + buffer.len);
+  PyBuffer_Release(&buffer);
+  const size_t wanted =
+      static_cast<size_t>(ElementCount(info->view.shape)) * ElementSize(info->view.dtype);
+  if (info->bytes.size() != wanted) {
+    info->reason = "the framework gave another number of bytes than shape and dtype say";
+    return false;
+  }
+  info->view.data = info->bytes.data();
+  info->view.strides = {};
+  info->view.conjugate = info->view.negative = false;
+  return true;
+}
+
+bool PythonTensorReader::IsTracer(PyObject* tensor) const {
+  if (is_tracer_.get() == Py_None) return false;
+  const PyRef answer = PyRef::Steal(PyObject_CallOneArg(is_tracer_.get(), tensor));
+  if (!answer) PyErr_Clear();
+  return answer.get() == Py_True;
+}
+
+}  // namespace msprobe::python

@@ -1,0 +1,274 @@
+#include "python/bindings/value_writer.h"
+
+#include <cstdio>
+#include <string>
+
+#include "tensor/gather.h"
+
+namespace msprobe::python {
+namespace {
+
+constexpr uint64_t kReleaseGilBytes = 8u << 20;
+
+// Other threads of the program go on while a large tensor is read.
+TensorSummary SummarizeView(const TensorView& view, SummaryMode mode) {
+  const auto bytes = static_cast<uint64_t>(ElementCount(view.shape)) * ElementSize(view.dtype);
+  if (bytes < kReleaseGilBytes) return Summarize(view, mode);
+  TensorSummary summary;
+  Py_BEGIN_ALLOW_THREADS;
+  summary = Summarize(view, mode);
+  Py_END_ALLOW_THREADS;
+  return summary;
+}
+
+std::string Text(PyObject* object) {
+  const PyRef text = PyRef::Steal(PyObject_Str(object));
+  if (!text) PyErr_Clear();
+  return std::string(Utf8(text.get()));
+}
+
+bool IsNamedTuple(PyObject* value, PyObject* fields_name) {
+  return !PyTuple_CheckExact(value) && PyTuple_Check(value) &&
+         _PyType_Lookup(Py_TYPE(value), fields_name) != nullptr;
+}
+
+}  // namespace
+
+ValueWriter::ValueWriter(TensorReader* reader, PyRef describe_value, PyRef size_type)
+    : reader_(reader),
+      describe_value_(std::move(describe_value)),
+      size_type_(std::move(size_type)),
+      fields_name_(PyRef::Steal(PyUnicode_InternFromString("__dataclass_fields__"))),
+      named_fields_name_(PyRef::Steal(PyUnicode_InternFromString("_fields"))) {}
+
+void ValueWriter::BeginRecord(std::string_view name, bool save_tensors) {
+  ResumeRecord(name, save_tensors, 0);
+}
+
+void ValueWriter::ResumeRecord(std::string_view name, bool save_tensors, uint32_t tensor_index) {
+  record_ = name;
+  save_tensors_ = save_tensors;
+  tensor_index_ = tensor_index;
+}
+
+void ValueWriter::Write(RecordBuilder* builder, std::string_view key, PyObject* value, int depth) {
+  if (value == Py_None || depth > kMaxDepth) return builder->Null(key);
+  if (reader_->IsTensor(value)) return WriteTensor(builder, key, value);
+  if (PyBool_Check(value)) return builder->Bool(key, value == Py_True);
+  if (PyLong_CheckExact(value)) {
+    int overflow = 0;
+    const int64_t number = PyLong_AsLongLongAndOverflow(value, &overflow);
+    if (overflow == 0) return builder->Int(key, number);
+    return builder->Scalar(key, "int", Text(value));
+  }
+  if (PyFloat_CheckExact(value)) return builder->Double(key, PyFloat_AS_DOUBLE(value));
+  if (PyUnicode_CheckExact(value)) return builder->String(key, Utf8(value));
+  const bool is_size = reinterpret_cast<PyObject*>(Py_TYPE(value)) == size_type_.get();
+  if ((PyTuple_Check(value) && !is_size) || PyList_Check(value)) {
+    return WriteSequence(builder, key, value, depth);
+  }
+  if (PyDict_Check(value)) return WriteDict(builder, key, value, depth);
+  PyObject* fields =
+      PyType_Check(value) ? nullptr : _PyType_Lookup(Py_TYPE(value), fields_name_.get());
+  if (fields != nullptr && PyDict_Check(fields)) {
+    return WriteFields(builder, key, value, PyRef::Borrow(fields).get(), depth);
+  }
+  WriteOther(builder, key, value);
+}
+
+void ValueWriter::WriteSequence(RecordBuilder* builder, std::string_view key, PyObject* value,
+                                int depth) {
+  if (IsNamedTuple(value, named_fields_name_.get())) {
+    const PyRef fields = PyRef::Steal(PyObject_GetAttr(value, named_fields_name_.get()));
+    if (!fields) PyErr_Clear();
+    if (fields && PyTuple_Check(fields.get()) &&
+        PyTuple_GET_SIZE(fields.get()) == PyTuple_GET_SIZE(value)) {
+      builder->BeginObject(key);
+      for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); ++i) {
+        Write(builder, Utf8(PyTuple_GET_ITEM(fields.get(), i)), PyTuple_GET_ITEM(value, i),
+              depth + 1);
+      }
+      builder->End();
+      return;
+    }
+  }
+  builder->BeginList(key);
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(value); ++i) {
+    Write(builder, {}, PyRef::Borrow(PySequence_Fast_GET_ITEM(value, i)).get(), depth + 1);
+  }
+  builder->End();
+}
+
+void ValueWriter::WriteDict(RecordBuilder* builder, std::string_view key, PyObject* value,
+                            int depth) {
+  builder->BeginObject(key);
+  PyObject *name = nullptr, *item = nullptr;
+  Py_ssize_t position = 0;
+  while (PyDict_Next(value, &position, &name, &item)) {
+    const PyRef held = PyRef::Borrow(item);
+    if (PyUnicode_Check(name)) {
+      Write(builder, Utf8(name), item, depth + 1);
+    } else {
+      Write(builder, Text(name), item, depth + 1);
+    }
+  }
+  builder->End();
+}
+
+void ValueWriter::WriteFields(RecordBuilder* builder, std::string_view key, PyObject* value,
+                              PyObject* fields, int depth) {
+  builder->BeginObject(key);
+  PyObject *name = nullptr, *unused = nullptr;
+  Py_ssize_t position = 0;
+  while (PyDict_Next(fields, &position, &name, &unused)) {
+    const PyRef item = PyRef::Steal(PyObject_GetAttr(value, name));
+    if (!item) PyErr_Clear();
+    if (item) Write(builder, Utf8(name), item.get(), depth + 1);
+  }
+  builder->End();
+}
+
+void ValueWriter::WriteOther(RecordBuilder* builder, std::string_view key, PyObject* value) {
+  PyTypeObject* type = Py_TYPE(value);
+  if (!plain_types_.contains(type)) {
+    const PyRef answer = PyRef::Steal(PyObject_CallOneArg(describe_value_.get(), value));
+    if (!answer) PyErr_Clear();
+    if (answer && PyTuple_Check(answer.get()) && PyTuple_GET_SIZE(answer.get()) == 2) {
+      return builder->Scalar(key, Utf8(PyTuple_GET_ITEM(answer.get(), 0)),
+                             Utf8(PyTuple_GET_ITEM(answer.get(), 1)));
+    }
+    if (answer) {
+      Py_INCREF(type);
+      plain_types_.insert(type);
+    }
+  }
+  const PyRef name = PyRef::Steal(PyType_GetQualName(type));
+  if (!name) PyErr_Clear();
+  builder->Object(key, Utf8(name.get()));
+}
+
+bool ValueWriter::Summarized(PyObject* tensor, TensorSummary* summary) {
+  reader_->Describe(tensor, &info_);
+  if (settings.structure_only) return false;
+  if (info_.on_device) {
+    return reader_->SummarizeOnDevice(tensor, settings.mode, &info_, summary);
+  }
+  if (info_.view.data == nullptr && ElementCount(info_.view.shape) != 0) return false;
+  if (!info_.reason.empty()) return false;
+  *summary = SummarizeView(info_.view, settings.mode);
+  return true;
+}
+
+bool ValueWriter::WantsContents(const TensorSummary& summary, bool has_summary) {
+  if (settings.bench == nullptr) return true;
+  if (!has_summary || settings.differences_left == 0) return false;
+  const auto entry = settings.bench->find(std::string(record_));
+  if (entry == settings.bench->end() || tensor_index_ - 1 >= entry->second.size()) return false;
+  char checksum[9];
+  std::snprintf(checksum, sizeof checksum, "%08x", summary.crc32);
+  if (entry->second[tensor_index_ - 1] == checksum) return false;
+  if (settings.differences_left > 0) --settings.differences_left;
+  return true;
+}
+
+void ValueWriter::WriteTensor(RecordBuilder* builder, std::string_view key, PyObject* tensor) {
+  TensorSummary summary;
+  const bool has_summary = Summarized(tensor, &summary);
+  ++tensor_index_;
+  TensorDescription description;
+  description.mode = settings.mode;
+  description.structure_only = settings.structure_only;
+  if (save_tensors_ && info_.reason.empty() && WantsContents(summary, has_summary)) {
+    if (info_.view.data != nullptr || ElementCount(info_.view.shape) == 0 ||
+        (info_.on_device && reader_->Fetch(tensor, &info_))) {
+      description.contents = &info_.view;
+    }
+  }
+  description.type = info_.type;
+  description.dtype = info_.dtype;
+  description.shape = info_.view.shape;
+  description.summary = has_summary ? &summary : nullptr;
+  description.requires_grad = info_.requires_grad;
+  description.reason = info_.reason;
+  builder->Tensor(key, description);
+}
+
+void ValueWriter::Capture(PyObject* tensor, bool save, CapturedTensor* captured) {
+  captured->has_summary = Summarized(tensor, &captured->summary);
+  captured->type = info_.type;
+  captured->dtype = info_.dtype;
+  captured->element_type = info_.view.dtype;
+  captured->shape.assign(info_.view.shape.begin(), info_.view.shape.end());
+  captured->requires_grad = info_.requires_grad;
+  captured->reason = info_.reason;
+  captured->has_contents = false;
+  if (!save || !info_.reason.empty()) return;
+  if (info_.on_device && !reader_->Fetch(tensor, &info_)) return;
+  if (info_.view.data == nullptr && ElementCount(info_.view.shape) != 0) return;
+  captured->contents.clear();
+  tensor::BlockReader blocks(info_.view);
+  for (auto block = blocks.Next(); !block.empty(); block = blocks.Next()) {
+    captured->contents.insert(captured->contents.end(), block.begin(), block.end());
+  }
+  captured->has_contents = true;
+}
+
+void ValueWriter::WriteCaptured(RecordBuilder* builder, std::string_view key,
+                                const CapturedTensor& tensor, std::string_view data_name) {
+  ++tensor_index_;
+  TensorDescription description;
+  description.data_name = data_name;
+  description.type = tensor.type;
+  description.dtype = tensor.dtype;
+  description.shape = tensor.shape;
+  description.summary = tensor.has_summary ? &tensor.summary : nullptr;
+  description.mode = settings.mode;
+  description.structure_only = settings.structure_only;
+  description.requires_grad = tensor.requires_grad;
+  description.reason = tensor.reason;
+  TensorView view;
+  if (tensor.has_contents && WantsContents(tensor.summary, tensor.has_summary)) {
+    view.data = tensor.contents.data();
+    view.dtype = tensor.element_type;
+    view.shape = tensor.shape;
+    description.contents = &view;
+  }
+  builder->Tensor(key, description);
+}
+
+void ValueWriter::Flatten(PyObject* value, FlatTensors* flat, int depth) const {
+  if (reader_->IsTensor(value)) {
+    flat->tensors.push_back(value);
+    return;
+  }
+  if (depth > kMaxDepth || value == Py_None || PyLong_Check(value) || PyFloat_Check(value) ||
+      PyUnicode_Check(value) || PyType_Check(value)) {
+    return;
+  }
+  if (PyTuple_Check(value) || PyList_Check(value)) {
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(value); ++i) {
+      Flatten(PySequence_Fast_GET_ITEM(value, i), flat, depth + 1);
+    }
+  } else if (PyDict_Check(value)) {
+    PyObject *name = nullptr, *item = nullptr;
+    Py_ssize_t position = 0;
+    while (PyDict_Next(value, &position, &name, &item)) Flatten(item, flat, depth + 1);
+  } else if (PyObject* fields = _PyType_Lookup(Py_TYPE(value), fields_name_.get());
+             fields != nullptr && PyDict_Check(fields)) {
+    const PyRef held = PyRef::Borrow(fields);
+    PyObject *name = nullptr, *unused = nullptr;
+    Py_ssize_t position = 0;
+    while (PyDict_Next(fields, &position, &name, &unused)) {
+      PyRef item = PyRef::Steal(PyObject_GetAttr(value, name));
+      if (!item) {
+        PyErr_Clear();
+        continue;
+      }
+      const size_t before = flat->tensors.size();
+      Flatten(item.get(), flat, depth + 1);
+      if (flat->tensors.size() != before) flat->kept.push_back(std::move(item));
+    }
+  }
+}
+
+}  // namespace msprobe::python

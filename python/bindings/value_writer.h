@@ -1,0 +1,82 @@
+#pragma once
+
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "msprobe/record_builder.h"
+#include "python/bindings/gradient_record.h"
+#include "python/bindings/py_ref.h"
+#include "python/bindings/tensor_reader.h"
+
+namespace msprobe::python {
+
+/// Tensors in the order in which records name them: lists, tuples, dicts and dataclasses are looked
+/// into. `kept` holds what was only made for looking (computed attributes).
+struct FlatTensors {
+  std::vector<PyObject*> tensors;
+  std::vector<PyRef> kept;
+  void Clear() {
+    tensors.clear();
+    kept.clear();
+  }
+};
+
+/// Checksums of an earlier dump: entry name → checksums of its tensors in order ("" for null).
+using BenchChecksums = std::unordered_map<std::string, std::vector<std::string>>;
+
+/// What is recorded of a tensor, for all records of a step.
+struct ValueSettings {
+  SummaryMode mode = SummaryMode::kStatistics;
+  bool structure_only = false;
+  const BenchChecksums* bench = nullptr;  ///< save only tensors whose checksum differs
+  int64_t differences_left = -1;          ///< with bench: how many more are saved; -1: all
+};
+
+/// Turns Python values into the values of a record. One per process, used under the GIL.
+class ValueWriter {
+ public:
+  static constexpr int kMaxDepth = 20;
+
+  /// `describe_value(object)` gives (type, json text) for objects of the framework that are shown
+  /// with a value, or None.
+  ValueWriter(TensorReader* reader, PyRef describe_value, PyRef size_type);
+
+  TensorReader& reader() { return *reader_; }
+  ValueSettings settings;
+
+  /// Before the values of one record: its name, and whether its tensors are saved.
+  void BeginRecord(std::string_view name, bool save_tensors);
+  /// The values of one record may come in several goes, with other records between them.
+  uint32_t tensor_index() const { return tensor_index_; }
+  void ResumeRecord(std::string_view name, bool save_tensors, uint32_t tensor_index);
+
+  void Write(RecordBuilder* builder, std::string_view key, PyObject* value, int depth = 0);
+  /// `data_name`: of the tensor file, if not the usual one.
+  void WriteCaptured(RecordBuilder* builder, std::string_view key, const CapturedTensor& tensor,
+                     std::string_view data_name = {});
+  void Capture(PyObject* tensor, bool save, CapturedTensor* captured);
+
+  void Flatten(PyObject* value, FlatTensors* flat, int depth = 0) const;
+
+ private:
+  void WriteTensor(RecordBuilder* builder, std::string_view key, PyObject* tensor);
+  void WriteSequence(RecordBuilder* builder, std::string_view key, PyObject* value, int depth);
+  void WriteDict(RecordBuilder* builder, std::string_view key, PyObject* value, int depth);
+  void WriteFields(RecordBuilder* builder, std::string_view key, PyObject* value, PyObject* fields,
+                   int depth);
+  void WriteOther(RecordBuilder* builder, std::string_view key, PyObject* value);
+  bool Summarized(PyObject* tensor, TensorSummary* summary);
+  bool WantsContents(const TensorSummary& summary, bool has_summary);
+
+  TensorReader* reader_;
+  PyRef describe_value_, size_type_, fields_name_, named_fields_name_;
+  std::unordered_set<PyTypeObject*> plain_types_;  // types that describe_value knows nothing about
+  TensorInfo info_;
+  std::string_view record_;
+  bool save_tensors_ = false;
+  uint32_t tensor_index_ = 0;
+};
+
+}  // namespace msprobe::python

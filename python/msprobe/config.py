@@ -1,0 +1,219 @@
+"""config.json: read, checked, with the constructor's arguments on top."""
+
+import difflib
+import json
+import os
+from dataclasses import dataclass, field
+from typing import Any, Dict, List, Optional
+
+from msprobe.errors import MsprobeError
+from msprobe.notices import warn
+
+TASKS = ("statistics", "tensor", "structure")
+LEVELS = ("L0", "L1", "mix", "debug")
+DATA_MODES = ("all", "forward", "backward", "input", "output")
+SUMMARY_MODES = ("statistics", "md5", "xor")
+FILE_FORMATS = ("npy", "pt")
+RISK_LEVELS = ("ALL", "CORE", "FOCUS")
+TOP_KEYS = (
+    "task", "dump_path", "rank", "step", "level", "async_dump", "dump_enable", "extra_info",
+    "overwrite", "precision", "risk_level",
+)
+SECTION_KEYS = {
+    "scope": ("statistics", "tensor"),
+    "list": ("statistics", "tensor"),
+    "data_mode": ("statistics", "tensor"),
+    "summary_mode": ("statistics", "tensor"),
+    "tensor_list": ("statistics",),
+    "file_format": ("statistics", "tensor"),
+    "bench_path": ("tensor",),
+    "diff_nums": ("tensor",),
+    "max_bytes": ("statistics", "tensor"),
+}
+
+
+@dataclass
+class Config:
+    task: str = "statistics"
+    dump_path: str = "./msprobe_dump"
+    rank: List[int] = field(default_factory=list)
+    step: List[int] = field(default_factory=list)
+    level: str = "L1"
+    async_dump: bool = False
+    dump_enable: Optional[bool] = None
+    extra_info: bool = True
+    overwrite: bool = False
+    risk_level: str = "ALL"
+    scope: List[str] = field(default_factory=list)
+    listed: List[str] = field(default_factory=list)
+    tensor_list: List[str] = field(default_factory=list)
+    data_mode: List[str] = field(default_factory=lambda: ["all"])
+    summary_mode: str = "statistics"
+    file_format: Optional[str] = None
+    bench_path: Optional[str] = None
+    diff_nums: int = 1
+    max_bytes: Optional[int] = None
+
+    def takes(self, word: str) -> bool:
+        """Whether data_mode takes "forward", "backward", "input" or "output"."""
+        pair = ("forward", "backward") if word in ("forward", "backward") else ("input", "output")
+        named = [w for w in self.data_mode if w in pair]
+        return "all" in self.data_mode or not named or word in named
+
+
+def load_config(path: Optional[str], **arguments: Any) -> Config:
+    """`arguments` that are not None go before what the file says."""
+    data: Dict[str, Any] = {}
+    if path is not None:
+        data = read_json(path)
+    for name, value in arguments.items():
+        if value is not None:
+            data[name] = value
+    return _check(data, path or "the arguments")
+
+
+def read_json(path: str) -> Dict[str, Any]:
+    try:
+        with open(path, encoding="utf-8") as file:
+            data = json.load(file)
+    except OSError as error:
+        raise MsprobeError(f"config_path cannot be read ({error.strerror}): {path}") from None
+    except ValueError as error:
+        raise MsprobeError(f"The configuration is not valid JSON ({error}): {path}") from None
+    if not isinstance(data, dict):
+        raise MsprobeError(f"The configuration has to be a JSON object: {path}")
+    return data
+
+
+def _nearest(word: Any, words: Any) -> str:
+    found = difflib.get_close_matches(str(word), [str(w) for w in words], 1, 0.5)
+    if not found:
+        lower = {str(w).lower(): str(w) for w in words}
+        found = [lower[str(word).lower()]] if str(word).lower() in lower else []
+    return f'; did you mean "{found[0]}"?' if found else ""
+
+
+def _one_of(key: str, value: Any, words: Any) -> str:
+    if not isinstance(value, str) or value not in words:
+        raise MsprobeError(
+            f"{key} is {json.dumps(value, default=str)}, allowed are {', '.join(words)}"
+            f"{_nearest(value, words)}"
+        )
+    return value
+
+
+def _boolean(key: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise MsprobeError(f"{key} is {json.dumps(value, default=str)}, allowed are true and false")
+    return value
+
+
+def _numbers(key: str, value: Any) -> List[int]:
+    """[0, "3", "4-6"] → [0, 3, 4, 5, 6]"""
+    wrong = MsprobeError(
+        f"{key} is {json.dumps(value, default=str)}, allowed is a list of numbers not below 0, "
+        'texts like "3", and ranges like "4-6"'
+    )
+    if not isinstance(value, (list, tuple)):
+        raise wrong
+    numbers: List[int] = []
+    for item in value:
+        if isinstance(item, int) and not isinstance(item, bool) and item >= 0:
+            numbers.append(item)
+            continue
+        first, dash, last = item.partition("-") if isinstance(item, str) else ("", "", "")
+        if not (first.isdecimal() and (last.isdecimal() if dash else not last)):
+            raise wrong
+        end = int(last) if dash else int(first)
+        if end < int(first) or end - int(first) > 10_000_000:
+            raise wrong
+        numbers.extend(range(int(first), end + 1))
+    return sorted(set(numbers))
+
+
+def _texts(key: str, value: Any) -> List[str]:
+    if not isinstance(value, (list, tuple)) or not all(isinstance(v, str) and v for v in value):
+        raise MsprobeError(
+            f"{key} is {json.dumps(value, default=str)}, allowed is a list of texts that are not empty"
+        )
+    return list(value)
+
+
+def _whole(key: str, value: Any, lowest: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < lowest:
+        raise MsprobeError(
+            f"{key} is {json.dumps(value, default=str)}, allowed are whole numbers from {lowest} on"
+        )
+    return value
+
+
+def _check(data: Dict[str, Any], where: str) -> Config:
+    config = Config()
+    for key in data:
+        if key not in TOP_KEYS and key not in TASKS:
+            warn(f'"{key}" in {where} is not used{_nearest(key, TOP_KEYS + TASKS)}')
+    if data.get("task") is not None:
+        config.task = _one_of("task", data["task"], TASKS)
+    if data.get("level") is not None:
+        config.level = _one_of("level", data["level"], LEVELS)
+    config.rank = _numbers("rank", data.get("rank") or [])
+    config.step = _numbers("step", data.get("step") or [])
+    for key in ("async_dump", "extra_info", "overwrite", "dump_enable"):
+        if data.get(key) is not None:
+            setattr(config, key, _boolean(key, data[key]))
+    if data.get("risk_level") is not None:
+        config.risk_level = _one_of("risk_level", data["risk_level"], RISK_LEVELS)
+    if data.get("precision") is not None:
+        _one_of("precision", data["precision"], ("low", "high"))
+    _check_path(config, data)
+    section = data.get(config.task, {})
+    if not isinstance(section, dict):
+        raise MsprobeError(
+            f"{config.task} is {json.dumps(section, default=str)}, allowed is an object with the "
+            "settings of the task"
+        )
+    _check_section(config, section)
+    return config
+
+
+def _check_path(config: Config, data: Dict[str, Any]) -> None:
+    path = data.get("dump_path")
+    if path is None or path == "":
+        warn(f"dump_path is not given, the dump goes to {config.dump_path}", kind="dump_path")
+        return
+    if not isinstance(path, (str, os.PathLike)):
+        raise MsprobeError(f"dump_path is {json.dumps(path, default=str)}, allowed is a path")
+    config.dump_path = os.fspath(path)
+
+
+def _check_section(config: Config, section: Dict[str, Any]) -> None:
+    for key in section:
+        if key not in SECTION_KEYS:
+            warn(f'"{key}" in {config.task} is not used{_nearest(key, SECTION_KEYS)}')
+        elif config.task not in SECTION_KEYS[key]:
+            warn(f'"{key}" is not used with task {config.task}')
+    value = {key: section[key] for key in section if section[key] is not None}
+    config.scope = _texts("scope", value.get("scope", []))
+    if len(config.scope) not in (0, 2):
+        raise MsprobeError(
+            f"scope is {json.dumps(config.scope)}, allowed are the first and the last name, or []"
+        )
+    config.listed = _texts("list", value.get("list", []))
+    config.tensor_list = _texts("tensor_list", value.get("tensor_list", []))
+    config.data_mode = _texts("data_mode", value.get("data_mode") or ["all"])
+    for word in config.data_mode:
+        _one_of("data_mode", word, DATA_MODES)
+    if "summary_mode" in value:
+        config.summary_mode = _one_of("summary_mode", value["summary_mode"], SUMMARY_MODES)
+    if "file_format" in value:
+        config.file_format = _one_of("file_format", value["file_format"], FILE_FORMATS)
+    if "max_bytes" in value:
+        config.max_bytes = _whole("max_bytes", value["max_bytes"], 0)
+    if "diff_nums" in value:
+        config.diff_nums = _whole("diff_nums", value["diff_nums"], -1)
+    if value.get("bench_path"):
+        config.bench_path = str(value["bench_path"])
+        if not os.path.isdir(config.bench_path):
+            raise MsprobeError(f"bench_path is not a directory: {config.bench_path}")
+        if config.task == "tensor" and config.summary_mode != "md5":
+            raise MsprobeError("bench_path needs summary_mode md5, because checksums are compared")

@@ -1,0 +1,131 @@
+"""PrecisionDebugger, the same for every framework."""
+
+import contextlib
+from typing import Any, ClassVar, Iterator, Optional
+
+from msprobe.config import load_config
+from msprobe.errors import MsprobeError
+from msprobe.framework import Framework
+from msprobe.session import Session
+
+
+class _OnInstanceOrClass:
+    """A method that works as ``debugger.start()`` and as ``PrecisionDebugger.start()``."""
+
+    def __init__(self, function: Any):
+        self._function = function
+        self.__doc__ = function.__doc__
+        self.__name__ = function.__name__
+
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        if instance is None:
+            instance = owner._instance
+            if instance is None:
+                raise MsprobeError(
+                    f"PrecisionDebugger.{self.__name__}() needs a PrecisionDebugger, construct one first"
+                )
+        return self._function.__get__(instance, owner)
+
+
+class BaseDebugger:
+    """Collects what a model computes, step by step, as config.json says.
+
+    A framework's package derives `PrecisionDebugger` and sets `framework`.
+    """
+
+    framework: ClassVar[Framework]
+    _instance: ClassVar[Optional["BaseDebugger"]] = None
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> "BaseDebugger":
+        if cls._instance is not None:
+            return cls._instance
+        return super().__new__(cls)
+
+    def __init__(
+        self,
+        config_path: Optional[str] = None,
+        task: Optional[str] = None,
+        dump_path: Optional[str] = None,
+        level: Optional[str] = None,
+        step: Optional[list] = None,
+    ):
+        """Arguments go before what the file says; no file: defaults."""
+        arguments = (config_path, task, dump_path, level, None if step is None else list(step))
+        first = type(self)._instance
+        if first is not None:
+            if first._arguments != arguments:
+                raise MsprobeError("PrecisionDebugger was constructed before with other arguments")
+            return
+        config = load_config(config_path, task=task, dump_path=dump_path, level=level, step=step)
+        if config.dump_enable is not None and config_path is None:
+            raise MsprobeError("dump_enable needs a configuration file, it is what switches")
+        self._arguments = arguments
+        self._session = Session(self.framework, config, config_path)
+        type(self)._instance = self
+
+    @_OnInstanceOrClass
+    def start(
+        self, model: Any = None, token_range: Any = None, rank_id: Optional[int] = None
+    ) -> None:
+        """Begins to record calls. `model` is needed at L0 and mix; its descendants are recorded.
+
+        token_range=(first, last): only while the calls of `model` that have these numbers run.
+        """
+        self._session.start(model, token_range, rank_id)
+
+    @_OnInstanceOrClass
+    def stop(self) -> None:
+        """Ends the recording of new calls. Gradients of recorded ones still come, until step()."""
+        self._session.stop()
+
+    @_OnInstanceOrClass
+    def step(self) -> None:
+        """Ends the step: after backward. The next start() begins step<N+1>."""
+        self._session.step()
+
+    @_OnInstanceOrClass
+    def save(self, variable: Any, name: str, save_backward: bool = True) -> None:
+        """Records a value under a name of yours (level debug), and its gradient when it comes."""
+        if not isinstance(name, str) or not name:
+            raise MsprobeError("save() needs a name that is a text and not empty")
+        if self._session.config.level != "debug":
+            raise MsprobeError("save() needs level debug")
+        self._session.save(variable, name, save_backward)
+
+    @_OnInstanceOrClass
+    def set_init_step(self, step: int) -> None:
+        """The number of the next step, where training goes on from a checkpoint."""
+        if not isinstance(step, int) or isinstance(step, bool) or step < 0:
+            raise MsprobeError(f"set_init_step() got {step}, allowed are whole numbers from 0 on")
+        if self._session.writer is not None:
+            raise MsprobeError("set_init_step() came inside a step, call it before start()")
+        self._session.current_step = step
+
+    @_OnInstanceOrClass
+    def register_custom_api(self, module: Any, api: str, api_prefix: Optional[str] = None) -> None:
+        """Records calls of `module.api` as `{api_prefix}.{api}`."""
+        self._session.register_custom_api(module, api, api_prefix)
+
+    @_OnInstanceOrClass
+    def restore_custom_api(self, module: Any, api: str) -> None:
+        """Ends what register_custom_api() began."""
+        self._session.restore_custom_api(module, api)
+
+    @contextlib.contextmanager
+    def collect(
+        self, model: Any = None, token_range: Any = None, rank_id: Optional[int] = None
+    ) -> Iterator[None]:
+        """One step: ``with debugger.collect(model): train(...)``."""
+        self._session.start(model, token_range, rank_id)
+        try:
+            yield
+        finally:
+            self._session.stop()
+            self._session.step()
+
+    @classmethod
+    def _forget(cls) -> None:
+        """Ends the run of this process, so that another can begin: for tests and notebooks."""
+        instance, cls._instance = cls._instance, None
+        if instance is not None:
+            instance._session.forget()

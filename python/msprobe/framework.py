@@ -1,0 +1,58 @@
+"""What the collector needs to know about a framework, and nothing else.
+
+``msprobe.pytorch`` and ``msprobe.mindspore`` each implement `Framework` once; debugger.py, session.py
+and the engine do the rest.
+"""
+
+from typing import Any, List, Optional, Protocol, Tuple
+
+# (module, name prefix "Module.encoder.fc.Linear", [(parameter name, parameter)])
+ModuleEntry = Tuple[Any, str, List[Tuple[str, Any]]]
+
+
+class Framework(Protocol):
+    name: str  # in dump.json: "pytorch", "mindspore", "mindtorch"
+    tensor_format: str  # "pt" or "npy": what tensors are saved as unless the user chooses
+
+    def set_up(self) -> dict:
+        """For `_core.set_up`, called once:
+
+        reader          {"types": tuple of tensor types,
+                         "describe": tensor -> (type, dtype, address, shape, strides | None,
+                                                requires_grad, reason | None);
+                             address: of the first element, None without values, -1 if the values
+                             are not in this machine's memory,
+                         "summarize": tensor -> (max, min, mean, norm, nan count, inf count),
+                         "fetch": tensor -> buffer with the values in C order,
+                         "is_tracer": tensor -> bool, or None}
+                        plus "exchange" where the framework has torch's C table
+        autograd        what edge taps ask the framework's autograd for; None: it has no graph
+        describe_value  value -> (type, json text), or None
+        size_type       the type of shapes that is a tuple but not recorded as one, or None
+        """
+
+    def rank(self) -> Optional[int]:
+        """Of this process; None while it is not part of a distributed run."""
+
+    def is_model(self, value: Any) -> bool: ...
+
+    def modules(self, model: Any, prefix: str) -> List[ModuleEntry]:
+        """The descendants of `model`, in order, each once."""
+
+    def watch_api_calls(self, patches: Any, config: Any) -> List[str]:
+        """Adds the functions to record; gives the names that do not exist."""
+
+    def watch_module_calls(self, patches: Any, config: Any) -> None:
+        """Adds the one function through which modules are called, and the groups."""
+
+    def watch_handles(self, patches: Any) -> None:
+        """Adds wait() of asynchronous collectives."""
+
+    def begin_gradients(self) -> None:
+        """Recording begins: gradients will be asked for."""
+
+    def end_gradients(self) -> None:
+        """The step has ended."""
+
+    def watch_gradient(self, value: Any, save: Any) -> None:
+        """Calls `save(gradient)` when the gradient of `value` is known (PrecisionDebugger.save)."""

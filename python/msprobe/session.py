@@ -1,0 +1,369 @@
+"""One run of the collector: its steps, its filters, and what is said at the end."""
+
+import atexit
+import json
+import os
+from typing import Any, Dict, List, Optional
+
+from msprobe import _core
+from msprobe.config import Config, read_json
+from msprobe.errors import MsprobeError
+from msprobe.framework import Framework
+from msprobe.notices import BANNER, say, warn
+
+_set_up_for: Optional[Framework] = None
+
+
+def set_up(framework: Framework) -> None:
+    """Once a process: the engine learns how the framework's tensors look."""
+    global _set_up_for
+    if _set_up_for is framework:
+        return
+    if _set_up_for is not None:
+        raise MsprobeError(
+            f"This process already collects from {_set_up_for.name}, it cannot collect from "
+            f"{framework.name} as well"
+        )
+    parts = framework.set_up()
+    parts["format_stack"] = format_stack
+    parts["hidden_directory"] = os.path.dirname(os.path.abspath(__file__)) + os.sep
+    _core.set_up(parts)
+    _set_up_for = framework
+    os.register_at_fork(after_in_child=_core.abandon)
+
+
+def format_stack(frames: List[Any]) -> List[str]:
+    import linecache
+
+    return [
+        f"File {file}, line {line}, in {function}, \n {linecache.getline(file, line).strip()}"
+        for file, line, function in frames
+    ]
+
+
+class Session:
+    """Framework-free: asks the framework for patches, models and ranks."""
+
+    def __init__(self, framework: Framework, config: Config, config_path: Optional[str]):
+        set_up(framework)
+        self.framework = framework
+        self.config = config
+        self.config_path = config_path
+        self.current_step = 0
+        self.writer: Any = None
+        self._finished: List[Any] = []  # writers that are still writing
+        self._api_patches: Any = None
+        self._call_patches: Any = None  # modules, groups and handles: stay until the step ends
+        self._custom_patches: Dict[Any, Any] = {}
+        self._budget = None if config.max_bytes is None else _core.DiskBudget(config.max_bytes)
+        self._prepared = False
+        self._rank_id: Optional[int] = None
+        self._steps_taken = 0
+        self._ranks_seen: set = set()
+        self._steps_seen: set = set()
+        self._ended = False
+        self._pid = os.getpid()
+        self._configure()
+        atexit.register(self.end)
+
+    # What a user calls.
+
+    def start(self, model: Any, token_range: Any, rank_id: Optional[int]) -> None:
+        if os.getpid() != self._pid:
+            return  # a child of the process that collects, like a data loader's worker
+        self._check_start(model, token_range, rank_id)
+        if rank_id is not None:
+            self._rank_id = rank_id
+        if self.writer is None:
+            if not self._selected():
+                return
+            self._open_step(model, token_range)
+        self._become_rank()
+        self._install()
+        _core.start()
+
+    def stop(self) -> None:
+        if self.writer is None or os.getpid() != self._pid:
+            return
+        _core.stop()
+        if not _core.expects_more():
+            self._remove_patches()
+
+    def step(self) -> None:
+        if os.getpid() != self._pid:
+            return
+        if self.writer is not None:
+            self._become_rank()
+            self._close_step()
+        self.current_step += 1
+        if self.config.step and self.current_step > max(self.config.step) and not self._ended:
+            self.end()
+
+    def save(self, variable: Any, name: str, save_backward: bool) -> None:
+        if self.writer is None or os.getpid() != self._pid:
+            return
+        _core.save(name, variable)
+        if save_backward:
+            step = self.current_step
+
+            def save_gradient(gradient: Any) -> None:
+                if self.writer is not None and self.current_step == step:
+                    _core.save(f"{name}_grad", gradient)
+
+            self.framework.watch_gradient(variable, save_gradient)
+
+    def register_custom_api(self, module: Any, api: str, prefix: Optional[str]) -> None:
+        if (id(module), api) in self._custom_patches:
+            raise MsprobeError(f"{api} has been registered before")
+        if not callable(getattr(module, api, None)):
+            raise MsprobeError(f"{_label(module)} has no function {api}")
+        if prefix is None:
+            prefix = _label(module).rpartition(".")[2]
+        patches = _core.CallPatches()
+        if not patches.add(getattr(module, api), "api", f"{prefix}.{api}.", _trampoline()):
+            patches.add_attribute(module, api, "api", f"{prefix}.{api}.")
+        self._custom_patches[id(module), api] = patches
+        if _core.recording():
+            patches.install()
+
+    def restore_custom_api(self, module: Any, api: str) -> None:
+        patches = self._custom_patches.pop((id(module), api), None)
+        if patches is None:
+            raise MsprobeError(f"{api} has not been registered")
+        patches.remove()
+
+    def end(self) -> None:
+        """At the end of the last step, or of the process."""
+        if self._ended or os.getpid() != self._pid:
+            return
+        self._ended = True
+        if self.writer is not None:
+            self._close_step()
+        for writer in self._finished:
+            writer.finish()
+        self._finished.clear()
+        self._report()
+        say(BANNER)
+
+    def forget(self) -> None:
+        """The session ends, and another one may follow."""
+        self.end()
+        for patches in self._custom_patches.values():
+            patches.remove()
+        atexit.unregister(self.end)
+
+    # Steps.
+
+    def _check_start(self, model: Any, token_range: Any, rank_id: Any) -> None:
+        level = self.config.level
+        if model is None and level in ("L0", "mix"):
+            raise MsprobeError(f"start() needs a model at level {level}")
+        models = model if isinstance(model, (list, tuple)) else [] if model is None else [model]
+        if any(not self.framework.is_model(item) for item in models):
+            raise MsprobeError("model is neither a model of the framework nor a list or tuple of them")
+        if token_range is not None:
+            if model is None:
+                raise MsprobeError("token_range needs a model, its calls are what is counted")
+            valid = isinstance(token_range, (list, tuple)) and len(token_range) == 2
+            if not valid or not all(isinstance(n, int) and n >= 0 for n in token_range):
+                raise MsprobeError(f"token_range is {token_range}, allowed is [first, last]")
+            if token_range[0] > token_range[1]:
+                raise MsprobeError(f"token_range is {token_range}, the first is behind the last")
+        if rank_id is not None and (not isinstance(rank_id, int) or rank_id < 0):
+            raise MsprobeError(f"rank_id is {rank_id}, allowed are whole numbers from 0 on")
+
+    def _rank(self) -> Optional[int]:
+        return self._rank_id if self._rank_id is not None else self.framework.rank()
+
+    def _selected(self) -> bool:
+        if self._ended:
+            return False
+        rank = self._rank() or 0
+        self._ranks_seen.add(rank)
+        self._steps_seen.add(self.current_step)
+        if self.config.rank and rank not in self.config.rank:
+            return False
+        if self.config.step and self.current_step not in self.config.step:
+            return False
+        if self.config.dump_enable is None:
+            return True
+        try:  # the file is the switch
+            return bool(read_json(str(self.config_path)).get("dump_enable", False))
+        except MsprobeError as error:
+            warn(f"the switch dump_enable cannot be read, nothing is collected: {error}", kind="switch")
+            return False
+
+    def _open_step(self, model: Any, token_range: Any) -> None:
+        config = self.config
+        if not self._prepared:
+            try:
+                note = _core.prepare_dump_path(config.dump_path, self._rank(), config.overwrite)
+            except ValueError as error:
+                raise MsprobeError(str(error)) from None
+            if note:
+                warn(note)
+            self._prepared = True
+        try:
+            self.writer = _core.DumpWriter.open(
+                config.dump_path,
+                step=self.current_step,
+                rank=self._rank(),
+                task=config.task,
+                level=config.level,
+                framework=self.framework.name,
+                extra_info=config.extra_info,
+                overwrite=config.overwrite,
+                tensor_format=config.file_format or self.framework.tensor_format,
+                budget=self._budget,
+            )
+        except ValueError as error:
+            raise MsprobeError(str(error)) from None
+        self._load_bench()
+        _core.set_token_range(None if token_range is None else tuple(token_range))
+        entries: List[Any] = []
+        roots: List[Any] = []
+        if model is not None:
+            roots = list(model) if isinstance(model, (list, tuple)) else [model]
+            if config.level in ("L0", "mix"):
+                for index, root in enumerate(roots):
+                    prefix = f"Module.{index}" if isinstance(model, (list, tuple)) else "Module"
+                    entries.extend(self.framework.modules(root, prefix))
+        _core.set_modules(entries, roots)
+        _core.begin_step(self.writer)
+        self.framework.begin_gradients()
+
+    def _close_step(self) -> None:
+        writer, self.writer = self.writer, None
+        _core.end_step()
+        self._remove_patches()
+        self.framework.end_gradients()
+        writer.close()
+        self._steps_taken += 1
+        name = "debug.json" if self.config.level == "debug" else "dump.json"
+        say(f"{name} is at {os.path.dirname(writer.directory)}")
+        for earlier in self._finished:
+            earlier.finish()
+        self._finished = [writer]
+
+    def _become_rank(self) -> None:
+        rank = self._rank()
+        if rank is None or not os.path.basename(self.writer.directory).startswith("proc"):
+            return
+        try:
+            self.writer.become_rank(rank)
+        except ValueError as error:
+            warn(str(error), kind="become_rank")
+
+    # Patches.
+
+    def _install(self) -> None:
+        level = self.config.level
+        if self._call_patches is None:
+            self._call_patches = _core.CallPatches()
+            self.framework.watch_module_calls(self._call_patches, self.config)
+            self.framework.watch_handles(self._call_patches)
+        if self._api_patches is None and level in ("L1", "mix"):
+            self._api_patches = _core.CallPatches()
+            missing = self.framework.watch_api_calls(self._api_patches, self.config)
+            if missing:
+                shown = ", ".join(missing[:5]) + (", …" if len(missing) > 5 else "")
+                warn(f"{len(missing)} listed APIs do not exist here: {shown}", kind="missing APIs")
+        self._call_patches.install()
+        if self._api_patches is not None:
+            self._api_patches.install()
+        for patches in self._custom_patches.values():
+            patches.install()
+
+    def _remove_patches(self) -> None:
+        for patches in self._custom_patches.values():
+            patches.remove()
+        if self._api_patches is not None:
+            self._api_patches.remove()
+        if self._call_patches is not None:
+            self._call_patches.remove()
+
+    # Filters.
+
+    def _configure(self) -> None:
+        config = self.config
+        level = config.level
+        self._options: Dict[str, Any] = {
+            "modules": level in ("L0", "mix"),
+            "stacks": config.extra_info and level != "debug",
+            "construct": config.extra_info and level in ("L0", "mix"),
+            "save_tensors": config.task == "tensor",
+            "structure_only": config.task == "structure",
+            "summary_mode": config.summary_mode,
+            "scope": config.scope,
+            "list": config.listed,
+            "tensor_list": config.tensor_list,
+        }
+        for word in ("forward", "backward", "input", "output"):
+            self._options[word] = config.takes(word)
+        _core.configure(self._options)
+
+    def _load_bench(self) -> None:
+        """Checksums of the same step and rank of an earlier dump."""
+        if self.config.bench_path is None:
+            return
+        directory = os.path.join(self.config.bench_path, f"step{self.current_step}")
+        wanted = f"rank{self._rank() or 0}"
+        units = sorted(os.listdir(directory)) if os.path.isdir(directory) else []
+        unit = wanted if wanted in units else units[0] if len(units) == 1 else None
+        if unit is None:
+            warn(f"bench_path holds no dump of this step and rank, no tensors are saved: {directory}")
+            _core.set_bench({}, self.config.diff_nums)
+            return
+        with open(os.path.join(directory, unit, "dump.json"), encoding="utf-8") as file:
+            data = json.load(file)["data"]
+        _core.set_bench(
+            {name: list(_checksums(entry)) for name, entry in data.items()}, self.config.diff_nums
+        )
+
+    def _report(self) -> None:
+        config = self.config
+        late = _core.late_gradients()
+        if late:
+            warn(f"{late} calls got gradients after step(), call step() after backward")
+        if self._steps_taken == 0:
+            if config.step and not self._steps_seen & set(config.step):
+                warn(f"step {config.step} matched nothing, steps {_range(self._steps_seen)} were run")
+            elif config.rank and not self._ranks_seen & set(config.rank):
+                warn(f"rank {config.rank} matched nothing, this process is rank {_range(self._ranks_seen)}")
+            elif not self._steps_seen:
+                warn("nothing was collected, start() was never called")
+            return
+        for name, items in _core.matched_filters().items():
+            missed = [text for text, matched in items if not matched]
+            if missed:
+                warn(f"{name} {json.dumps(missed, ensure_ascii=False)} matched nothing")
+
+
+def _trampoline() -> Any:
+    from msprobe.trampoline import make_trampoline
+
+    return make_trampoline
+
+
+def _label(module: Any) -> str:
+    return getattr(module, "__name__", None) or type(module).__name__
+
+
+def _range(numbers: set) -> str:
+    if not numbers:
+        return "none"
+    low, high = min(numbers), max(numbers)
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def _checksums(value: Any) -> Any:
+    """Of the tensors of an entry, in the order in which the collector meets them."""
+    if isinstance(value, dict):
+        if "dtype" in value and "shape" in value:
+            yield value.get("md5", "")
+        else:
+            for item in value.values():
+                yield from _checksums(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _checksums(item)
