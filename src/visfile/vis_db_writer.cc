@@ -1,17 +1,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <set>
-#include <span>
 #include <string>
-#include <unordered_map>
 
-#include "base/crc32.h"
 #include "base/file.h"
 #include "visfile/node_json.h"
 #include "visfile/ordered_chunks.h"
 #include "visfile/sqlite.h"
+#include "visfile/stack_table.h"
 #include "visfile/visfile.h"
 
 namespace msprobe::visfile {
@@ -44,17 +41,17 @@ CREATE TABLE tb_config (
   step_list TEXT NOT NULL);
 CREATE TABLE msprobe_nodes (
   id TEXT, idx REAL, worst_below REAL, status TEXT, reason TEXT, role TEXT);
+CREATE INDEX nodes_by_order ON tb_nodes (step, rank, node_order, micro_step_id, data_source);
 CREATE INDEX nodes_modified ON tb_nodes (step, rank) WHERE modified = 1;
 BEGIN;
 )sql";
 
-// One for each kind of query of the plugin, and one to find our own row of a node.
+// One for each kind of query of the plugin; these two are filled from random places, which is
+// cheaper at the end. Names first: SQLite sorts fastest by a text in the first column.
 constexpr const char* kIndexes = R"sql(
 PRAGMA mmap_size = 1099511627776;
-CREATE INDEX nodes_by_parent ON tb_nodes (step, rank, data_source, up_node, node_order);
-CREATE INDEX nodes_by_name ON tb_nodes (step, rank, data_source, node_name);
-CREATE INDEX nodes_by_order ON tb_nodes (step, rank, node_order, micro_step_id, data_source);
-CREATE INDEX msprobe_nodes_by_id ON msprobe_nodes (id);
+CREATE INDEX nodes_by_parent ON tb_nodes (up_node, step, rank, data_source, node_order);
+CREATE INDEX nodes_by_name ON tb_nodes (node_name, step, rank, data_source);
 COMMIT;
 )sql";
 
@@ -83,7 +80,9 @@ enum NodeParameter : int {
   kIsDistributed,
 };
 
-constexpr std::string_view kInsertVerdict = "INSERT INTO msprobe_nodes VALUES (?,?,?,?,?,?)";
+constexpr std::string_view kInsertVerdict =
+    "INSERT INTO msprobe_nodes (rowid, id, idx, worst_below, status, reason, role) "
+    "VALUES (?,?,?,?,?,?,?)";
 constexpr std::string_view kInsertStack = "INSERT INTO tb_stack VALUES (?,?)";
 constexpr std::string_view kInsertConfig = "INSERT INTO tb_config VALUES ('1',?,?,?,?,?,?,?,?)";
 
@@ -94,6 +93,7 @@ struct Row {
 
   NodeId node;
   std::array<size_t, kColumns + 1> begin;
+  StackKey stack;
 };
 
 struct Chunk {
@@ -128,6 +128,7 @@ void RenderRow(const SideText& side, std::string_view graph_id, NodeId node, Chu
   row.begin[Row::kStack] = text.size();
   side.AppendStack(node, &text);
   row.begin[Row::kColumns] = text.size();
+  row.stack = StackKey::Of(chunk->Text(row, Row::kStack));
 }
 
 std::string IntegerList(const std::set<int64_t>& numbers) {
@@ -155,34 +156,6 @@ void BindOptional(Statement* statement, int index, std::string_view text) {
   }
 }
 
-/// Stacks by their text, without keeping the texts: there can be a million.
-class StackTable {
- public:
-  /// The id of `text`; *added: it is new.
-  std::string_view Find(std::string_view text, bool* added) {
-    const Key key{std::hash<std::string_view>{}(text),
-                  base::Crc32(0, std::as_bytes(std::span(text))),
-                  static_cast<uint32_t>(text.size())};
-    const auto [entry, inserted] = ids_.emplace(key, static_cast<uint32_t>(ids_.size()));
-    *added = inserted;
-    id_ = std::to_string(entry->second);
-    return id_;
-  }
-
- private:
-  struct Key {
-    uint64_t hash;
-    uint32_t crc;
-    uint32_t size;
-    bool operator==(const Key&) const = default;
-  };
-  struct KeyHash {
-    size_t operator()(const Key& key) const { return key.hash; }
-  };
-  std::unordered_map<Key, uint32_t, KeyHash> ids_;
-  std::string id_;
-};
-
 class Writer final : public VisDbWriter {
  public:
   Writer(base::AtomicFile file, Database database, const WriteOptions& options)
@@ -207,6 +180,7 @@ class Writer final : public VisDbWriter {
   Statement insert_verdict_;
   Statement insert_stack_;
   StackTable stacks_;
+  int64_t row_id_ = 0;
   Status failure_;  ///< of an Add(): the file is of no use
 
   std::optional<compare::CompareMode> mode_;  ///< none: a single graph
@@ -282,11 +256,10 @@ Status Writer::Insert(const SideText& side, const Chunk& chunk) {
 
 Status Writer::InsertRow(const SideText& side, const Chunk& chunk, const Row& row, size_t order) {
   bool new_stack = false;
-  const std::string_view stack = chunk.Text(row, Row::kStack);
-  const std::string_view stack_id = stacks_.Find(stack, &new_stack);
+  const std::string stack_id = std::to_string(stacks_.Find(row.stack, &new_stack));
   if (new_stack) {
     insert_stack_.BindText(0, stack_id);
-    insert_stack_.BindText(1, stack);
+    insert_stack_.BindText(1, chunk.Text(row, Row::kStack));
     MSPROBE_RETURN_IF_ERROR(insert_stack_.Step().status());
   }
   const graph::Node& node = side.graph().nodes[row.node];
@@ -312,14 +285,16 @@ Status Writer::InsertRow(const SideText& side, const Chunk& chunk, const Row& ro
 }
 
 Status Writer::InsertVerdict(const SideText& side, NodeId node, std::string_view id) {
+  ++row_id_;  // of the node that was inserted last: both rows have the same
   const NodeVerdict verdict = side.Verdict(node);
   if (verdict.status.empty()) return Status::Ok();
-  insert_verdict_.BindText(0, id);
-  BindOptional(&insert_verdict_, 1, verdict.index);
-  BindOptional(&insert_verdict_, 2, verdict.worst_below);
-  insert_verdict_.BindText(3, verdict.status);
-  BindOptional(&insert_verdict_, 4, verdict.reason);
-  BindOptional(&insert_verdict_, 5, verdict.role);
+  insert_verdict_.BindInt(0, row_id_);
+  insert_verdict_.BindText(1, id);
+  BindOptional(&insert_verdict_, 2, verdict.index);
+  BindOptional(&insert_verdict_, 3, verdict.worst_below);
+  insert_verdict_.BindText(4, verdict.status);
+  BindOptional(&insert_verdict_, 5, verdict.reason);
+  BindOptional(&insert_verdict_, 6, verdict.role);
   return insert_verdict_.Step().status();
 }
 

@@ -134,6 +134,10 @@ TEST(VisDbWriter, AComparisonTellsStatusMetricsAndReasons) {
                  "WHERE id='NPU_0_0_Module.a.A.forward.0'"),
             "0.7|1.0|warning|NULL\n");
   EXPECT_EQ(Rows(path,
+                 "SELECT count(*) FROM msprobe_nodes m JOIN tb_nodes n "
+                 "ON m.rowid = n.rowid AND m.id = n.id"),
+            "4\n");
+  EXPECT_EQ(Rows(path,
                  "SELECT graph_type, task, micro_steps, overflow_check, rank_list, "
                  "step_list, json_extract(node_colors, '$.#FFDC7F.accuracy_level'), "
                  "json_valid(tool_tip) FROM tb_config"),
