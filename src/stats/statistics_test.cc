@@ -382,6 +382,27 @@ TEST(StatisticsTest, ChecksumsAreThoseOfContiguousBytes) {
   }
 }
 
+TEST(StatisticsTest, TransposedTensorsLargerThanABlock) {
+  struct Case {
+    std::vector<int64_t> shape, strides;
+  };
+  const Case cases[] = {{{300, 5000}, {1, 300}},
+                        {{3, 70, 5000}, {350000, 1, 70}},
+                        {{70, 3, 5000}, {1, 350000, 70}},
+                        {{5, 2, 100000}, {2, 1, 10}},
+                        {{7, 150000}, {1, 7}}};
+  for (const DType dtype : {DType::kUInt8, DType::kFloat16, DType::kFloat32, DType::kComplex64}) {
+    const size_t size = ElementSize(dtype);
+    const auto values = RandomValues(dtype, 1'500'000, 5, true);
+    for (const Case& c : cases) {
+      const TensorView view{values.data(), dtype, false, false, c.shape, c.strides};
+      std::vector<std::byte> contiguous;
+      ForEach(view, [&](const std::byte* p) { contiguous.insert(contiguous.end(), p, p + size); });
+      EXPECT_EQ(Summarize(view, SummaryMode::kCrc32).crc32, base::Crc32(0, contiguous));
+    }
+  }
+}
+
 TEST(StatisticsTest, XorPadsTheTailWithZeros) {
   const uint8_t values[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
   const int64_t shape[] = {11};

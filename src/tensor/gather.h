@@ -26,7 +26,10 @@ class BlockReader {
   size_t block_bytes() const { return block_elements_ * layout_.element_size; }
 
  private:
+  bool transposed() const;
   void Fill(int64_t count);
+  int64_t FillRows(int64_t count, std::byte* to);
+  void NextRow();
 
   Layout layout_;
   DType dtype_;
