@@ -86,6 +86,23 @@ def hostile_dump(target: Path) -> None:
     (target / "stack.json").write_text(json.dumps({"0": [names, [frame]]}))
 
 
+def micro_step_dump(target: Path) -> None:
+    """Two micro steps: forward and backward, twice."""
+    tensor = {"type": "torch.Tensor", "dtype": "torch.float32", "shape": [2]}
+    tensor |= {"Max": 1.0, "Min": 1.0, "Mean": 1.0, "Norm": 1.0}
+    data: dict[str, Any] = {}
+    for call in (0, 1):
+        data[f"Module.a.A.forward.{call}"] = {
+            "input_args": [tensor], "input_kwargs": {}, "output": [tensor],
+        }  # fmt: skip
+        data[f"Module.a.A.backward.{call}"] = {"input": [tensor], "output": [tensor]}
+    head = {"task": "statistics", "level": "L0", "framework": "pytorch", "dump_data_dir": ""}
+    target.mkdir(parents=True)
+    (target / "dump.json").write_text(json.dumps(head | {"data": data}))
+    (target / "construct.json").write_text(json.dumps(dict.fromkeys(data)))
+    (target / "stack.json").write_text("{}")
+
+
 class OutputMaker:
     """Runs the tool once for every case and format that a test asks for."""
 
@@ -125,6 +142,8 @@ class OutputMaker:
             sources[name] = (self._inputs / name / "npu", self._inputs / name / "bench", [])
         hostile_dump(self._inputs / "hostile")
         sources["hostile"] = (self._inputs / "hostile", self._inputs / "hostile", ["-cs"])
+        micro_step_dump(self._inputs / "micro_steps")
+        sources["micro_steps"] = (self._inputs / "micro_steps", None, [])
         return sources
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 import pytest
@@ -220,6 +221,18 @@ def test_all_steps_can_be_chosen(plugin, outputs, file_format):
 
 
 @both_formats
+def test_a_micro_step_can_be_chosen(plugin, outputs, file_format):
+    graph = opened(plugin, outputs.written("micro_steps", file_format))
+    assert graph.config["microSteps"] == 2
+    for step in (0, 1):
+        graph.select(0, 0, micro_step=step)
+        expected = [f"Module.a.A.backward.{step}", f"Module.a.A.forward.{step}"]
+        listed = graph.node_lists()["npuNodeList"]
+        assert sorted(set(listed) - {"DefaultModel"}) == expected
+        assert sorted(graph.expand("root", "Single"))[1:] == expected
+
+
+@both_formats
 def test_hostile_names_are_text(plugin, outputs, file_format):
     graph = opened(plugin, outputs.written("hostile", file_format))
     shown = graph.expand("root", "NPU")
@@ -264,6 +277,26 @@ def test_nodes_are_unmatched_and_matched_by_hand(plugin, outputs, name, leaf, fi
     assert graph.info(leaf, "NPU")["bench"]["id"] == leaf
     bands = [band["value"] for band in graph.config["colors"].values()]
     assert any(leaf in graph.with_index(*band) for band in bands if len(band) == 2)
+
+
+@both_formats
+def test_colours_are_computed_anew_from_chosen_metrics(plugin, outputs, file_format):
+    written = outputs.written("unmatched", file_format)
+    graph = opened(plugin, written)
+    node = "Functional.linear.0.forward"
+    graph.expand("root", "NPU")
+    every_metric = ["0", "1", "2", "3"]
+    answer = graph.answer("updatePrecisionError", filterValue=every_metric)
+    assert answer["success"] is True
+    assert graph.expand(node, "NPU")[node]["precisionIndex"] == 0
+
+
+def test_files_and_directories_are_as_the_plugin_demands(outputs):
+    for directory in outputs.logdir.iterdir():
+        assert directory.stat().st_mode & 0o777 == 0o750
+        for file in Written(directory).files:
+            assert file.stat().st_mode & 0o777 == 0o640
+            assert re.fullmatch(r"[A-Za-z0-9_.-]+", file.name)
 
 
 def test_the_other_command_lines_write_the_same(outputs, tmp_path):
