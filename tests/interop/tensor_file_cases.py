@@ -94,4 +94,5 @@ def torch_cases() -> Iterator[tuple[str, torch.Tensor]]:
         yield f"{name}-buffer", torch.nn.Buffer(base_tensor(dtype))
         yield f"{name}-requires_grad", base_tensor(dtype).requires_grad_()
     yield "float32-large", torch.arange(300_000, dtype=torch.float32).reshape(500, 600).t()
-    yield "float32-seven_d", torch.arange(128.0).reshape(2, 2, 2, 2, 2, 2, 2).permute(6, 0, 5, 1, 4, 2, 3)
+    seven_d = torch.arange(128.0).reshape(2, 2, 2, 2, 2, 2, 2)
+    yield "float32-seven_d", seven_d.permute(6, 0, 5, 1, 4, 2, 3)

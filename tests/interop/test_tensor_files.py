@@ -162,14 +162,20 @@ def test_reads_big_endian_archive(tool: Path, tmp_path: Path) -> None:
     assert ask(tool, commands) == expected
 
 
-def test_reads_deflated_archive(tool: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("force_zip64", [False, True], ids=["zip", "zip64"])
+@pytest.mark.parametrize(
+    "method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED], ids=["stored", "deflated"]
+)
+def test_reads_archives_by_another_writer(
+    method: int, force_zip64: bool, tool: Path, tmp_path: Path
+) -> None:
     tensor = torch.arange(10_000.0)
     source = io.BytesIO()
     torch.save(tensor, source)
-    with (zipfile.ZipFile(source) as old,
-          zipfile.ZipFile(tmp_path / "a.pt", "w", zipfile.ZIP_DEFLATED) as new):
+    with zipfile.ZipFile(source) as old, zipfile.ZipFile(tmp_path / "a.pt", "w", method) as new:
         for info in old.infolist():
-            new.writestr(info.filename, old.read(info))
+            with new.open(info.filename, "w", force_zip64=force_zip64) as entry:
+                entry.write(old.read(info))
     assert ask(tool, [["read", tmp_path / "a.pt"]]) == [cases.expectation(tensor)]
 
 
