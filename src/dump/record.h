@@ -16,7 +16,9 @@ enum class ValueKind : uint8_t {
   kNull,  ///< null: no gradient flows, no value given
   kTensor,
   kScalar,  ///< int, float, bool, str, slice, dtype … : {"type", "value"}
-  kObject,  ///< {"type": "<class>"} alone: not looked into
+  /// {"type": "<class>"}: known by its class only. Members besides, as a process group's
+  /// "group_ranks", follow as values of their own: "input.2.group_ranks", list, "[0, 1]".
+  kObject,
 };
 
 enum class Flag : uint8_t { kAbsent, kFalse, kTrue };

@@ -47,6 +47,11 @@ inline uint32_t JsonStringSpecials(const char* bytes) {
   return static_cast<uint32_t>(_mm_movemask_epi8(_mm_or_si128(special, control)));
 }
 
+/// One of 16 bytes is not ASCII.
+inline bool HasHighByte(const char* bytes) {
+  return _mm_movemask_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes))) != 0;
+}
+
 #else
 
 inline JsonByteMasks ClassifyJsonBytes(const char* bytes) {
@@ -70,6 +75,12 @@ inline uint32_t JsonStringSpecials(const char* bytes) {
     if (byte == '"' || byte == '\\' || byte < 0x20) mask |= uint32_t{1} << i;
   }
   return mask;
+}
+
+inline bool HasHighByte(const char* bytes) {
+  unsigned char all = 0;
+  for (int i = 0; i < 16; ++i) all |= static_cast<unsigned char>(bytes[i]);
+  return all >= 0x80;
 }
 
 #endif

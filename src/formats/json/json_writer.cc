@@ -29,6 +29,24 @@ size_t FindSpecial(std::string_view text, size_t position) {
   return text.size();
 }
 
+/// Printable ASCII in which nothing needs an escape: nearly every string.
+bool IsPlain(std::string_view text) {
+  const auto plain = [](const char* bytes) {
+    return JsonStringSpecials(bytes) == 0 && !HasHighByte(bytes);
+  };
+  if (text.size() < 16) {
+    for (const char c : text) {
+      const auto byte = static_cast<unsigned char>(c);
+      if (byte < 0x20 || byte >= 0x80 || byte == '"' || byte == '\\') return false;
+    }
+    return true;
+  }
+  for (size_t i = 0; i + 16 < text.size(); i += 16) {
+    if (!plain(text.data() + i)) return false;
+  }
+  return plain(text.data() + text.size() - 16);
+}
+
 void AppendEscape(char c, std::string* out) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   switch (c) {
@@ -85,7 +103,9 @@ void AppendInteger(Integer value, std::string* out) {
 
 void AppendJsonString(std::string_view text, std::string* out) {
   out->push_back('"');
-  if (IsUtf8(text)) {
+  if (IsPlain(text)) {
+    out->append(text);
+  } else if (IsUtf8(text)) {
     AppendEscaped(text, out);
   } else {
     AppendEscaped(Repaired(text), out);
