@@ -85,18 +85,12 @@ PyRef NewSiteObject(PyTypeObject* type, CallSite* site, vectorcallfunc call) {
 
 // Methods of built-in types get no pointer to themselves when they are called bound: each watched
 // one has a C function of its own.
-constexpr size_t kMethodEntries = 4096;
-struct MethodSite {
-  CallSite* site;
-  bool is_method;
-};
-std::array<MethodSite, kMethodEntries> method_sites;
+constexpr size_t kMethodEntries = 2048;
+std::array<CallSite* const*, kMethodEntries> method_sites;
 size_t method_count = 0;
 
 PyObject* CallMethodEntry(size_t index, PyObject* self, PyObject* args, PyObject* named) {
-  const MethodSite& entry = method_sites[index];
-  std::vector<PyObject*> all;
-  if (entry.is_method) all.push_back(self);
+  std::vector<PyObject*> all = {self};
   all.insert(all.end(), &PyTuple_GET_ITEM(args, 0),
              &PyTuple_GET_ITEM(args, 0) + PyTuple_GET_SIZE(args));
   const size_t count = all.size();
@@ -111,7 +105,7 @@ PyObject* CallMethodEntry(size_t index, PyObject* self, PyObject* args, PyObject
       all.push_back(value);
     }
   }
-  return Invoke(entry.site, all.data(), count, names.get());
+  return Invoke(*method_sites[index], all.data(), count, names.get());
 }
 
 template <size_t kIndex>
@@ -139,10 +133,18 @@ PyRef NewCallable(CallSite* site) {
   return NewSiteObject(type, site, CallPlain);
 }
 
-PyCFunction NewMethodEntry(CallSite* site, bool is_method) {
+PyCFunction NewMethodEntry(CallSite* const* site) {
   if (method_count == kMethodEntries) return nullptr;
-  method_sites[method_count] = {site, is_method};
+  method_sites[method_count] = site;
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(kEntries[method_count++]));
+}
+
+PyCFunction UnusedEntry() {
+  const Entry entry = [](PyObject*, PyObject*, PyObject*) -> PyObject* {
+    PyErr_SetString(PyExc_SystemError, "a watched function was called past its call pointer");
+    return nullptr;
+  };
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(entry));
 }
 
 }  // namespace msprobe::python

@@ -28,62 +28,65 @@ PyObject* CallWatchedMethod(PyObject* descriptor, PyObject* const* args, size_t 
   return Invoke(reinterpret_cast<const WatchedDefinition*>(definition)->site, args, flags, names);
 }
 
-class FunctionPatch : public CallPatches::Patch {
- public:
-  FunctionPatch(PyObject* target, CallSite* site) : target_(PyRef::Borrow(target)) {
-    auto* function = reinterpret_cast<PyCFunctionObject*>(target);
-    site->original =
-        PyRef::Steal(PyCFunction_NewEx(function->m_ml, function->m_self, function->m_module));
-    watched_ = new WatchedDefinition{*function->m_ml, site};  // stays: see CallSite
-    watched_->definition.ml_flags = kEntryFlags | (function->m_ml->ml_flags & METH_STATIC);
-    watched_->definition.ml_meth = NewMethodEntry(site, false);
+// An object is watched through one definition, however often the collection begins anew.
+WatchedDefinition* DefinitionOf(PyObject* target, const PyMethodDef& original, CallSite* site,
+                                bool is_method) {
+  static std::unordered_map<PyObject*, WatchedDefinition*> definitions;
+  WatchedDefinition*& watched = definitions[target];
+  if (watched == nullptr) {
+    Py_INCREF(target);  // the key must not be reused by another object
+    watched = new WatchedDefinition{original, site};
+    watched->definition.ml_flags = kEntryFlags | (original.ml_flags & METH_STATIC);
+    watched->definition.ml_meth = is_method ? NewMethodEntry(&watched->site) : UnusedEntry();
   }
-  bool usable() const { return watched_->definition.ml_meth != nullptr; }
+  watched->site = site;
+  return watched;
+}
+
+// A built-in function or a method of a built-in type.
+template <class Object>
+class BuiltinPatch : public CallPatches::Patch {
+ public:
+  BuiltinPatch(PyObject* target, PyMethodDef* Object::* definition, vectorcallfunc call,
+               WatchedDefinition* watched)
+      : target_(PyRef::Borrow(target)), place_(definition), call_(call), watched_(watched) {}
   void Install() override {
-    auto* function = reinterpret_cast<PyCFunctionObject*>(target_.get());
-    definition_ = std::exchange(function->m_ml, &watched_->definition);
-    call_ = std::exchange(function->vectorcall, CallWatchedFunction);
+    auto* object = reinterpret_cast<Object*>(target_.get());
+    original_ = std::exchange(object->*place_, &watched_->definition);
+    original_call_ = std::exchange(object->vectorcall, call_);
   }
   void Remove() override {
-    auto* function = reinterpret_cast<PyCFunctionObject*>(target_.get());
-    function->m_ml = definition_;
-    function->vectorcall = call_;
+    auto* object = reinterpret_cast<Object*>(target_.get());
+    object->*place_ = original_;
+    object->vectorcall = original_call_;
   }
 
  private:
   PyRef target_;
+  PyMethodDef* Object::* place_;
+  vectorcallfunc call_;
   WatchedDefinition* watched_;
-  PyMethodDef* definition_ = nullptr;
-  vectorcallfunc call_ = nullptr;
+  PyMethodDef* original_ = nullptr;
+  vectorcallfunc original_call_ = nullptr;
 };
 
-class MethodPatch : public CallPatches::Patch {
- public:
-  MethodPatch(PyObject* target, CallSite* site) : target_(PyRef::Borrow(target)) {
-    auto* method = reinterpret_cast<PyMethodDescrObject*>(target);
-    site->original = PyRef::Steal(PyDescr_NewMethod(method->d_common.d_type, method->d_method));
-    watched_ = new WatchedDefinition{*method->d_method, site};
-    watched_->definition.ml_flags = kEntryFlags;
-    watched_->definition.ml_meth = NewMethodEntry(site, true);
-  }
-  bool usable() const { return watched_->definition.ml_meth != nullptr; }
-  void Install() override {
-    auto* method = reinterpret_cast<PyMethodDescrObject*>(target_.get());
-    definition_ = std::exchange(method->d_method, &watched_->definition);
-    call_ = std::exchange(method->vectorcall, CallWatchedMethod);
-  }
-  void Remove() override {
-    auto* method = reinterpret_cast<PyMethodDescrObject*>(target_.get());
-    method->d_method = definition_;
-    method->vectorcall = call_;
-  }
+std::unique_ptr<CallPatches::Patch> NewFunctionPatch(PyObject* target, CallSite* site) {
+  auto* function = reinterpret_cast<PyCFunctionObject*>(target);
+  site->original =
+      PyRef::Steal(PyCFunction_NewEx(function->m_ml, function->m_self, function->m_module));
+  return std::make_unique<BuiltinPatch<PyCFunctionObject>>(
+      target, &PyCFunctionObject::m_ml, CallWatchedFunction,
+      DefinitionOf(target, *function->m_ml, site, false));
+}
 
- private:
-  PyRef target_;
-  WatchedDefinition* watched_;
-  PyMethodDef* definition_ = nullptr;
-  vectorcallfunc call_ = nullptr;
-};
+std::unique_ptr<CallPatches::Patch> NewMethodPatch(PyObject* target, CallSite* site) {
+  auto* method = reinterpret_cast<PyMethodDescrObject*>(target);
+  WatchedDefinition* watched = DefinitionOf(target, *method->d_method, site, true);
+  if (watched->definition.ml_meth == nullptr) return nullptr;
+  site->original = PyRef::Steal(PyDescr_NewMethod(method->d_common.d_type, method->d_method));
+  return std::make_unique<BuiltinPatch<PyMethodDescrObject>>(target, &PyMethodDescrObject::d_method,
+                                                             CallWatchedMethod, watched);
+}
 
 // A Python function that behaves as `function` does now, whatever its code becomes.
 PyRef CloneFunction(PyObject* function) {
@@ -172,11 +175,9 @@ CallSite* CallPatches::Add(PyObject* target, CallKind kind, std::string prefix,
   site->prefix = std::move(prefix);
   std::unique_ptr<Patch> patch;
   if (PyCFunction_CheckExact(target)) {
-    auto function = std::make_unique<FunctionPatch>(target, site.get());
-    if (function->usable()) patch = std::move(function);
+    patch = NewFunctionPatch(target, site.get());
   } else if (Py_TYPE(target) == &PyMethodDescr_Type) {
-    auto method = std::make_unique<MethodPatch>(target, site.get());
-    if (method->usable()) patch = std::move(method);
+    patch = NewMethodPatch(target, site.get());
   } else if (PyFunction_Check(target)) {
     site->original = CloneFunction(target);
     const PyRef hook = NewPackedHook(site.get());

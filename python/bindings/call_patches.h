@@ -55,8 +55,10 @@ PyRef NewCallable(CallSite* site);
 /// The function that torch calls for `tensor[key] = value` on plain tensors; null: not a slot of
 /// `type`'s own.
 std::unique_ptr<CallPatches::Patch> NewSetItemPatch(PyObject* type, CallSite* site);
-/// A C function of (self, args, kwargs) that finds its site by itself; null when there are more
-/// watched functions than such entries. `is_method`: self is the first argument of the call.
-PyCFunction NewMethodEntry(CallSite* site, bool is_method);
+/// A C function of (self, args, kwargs) for a method of a built-in type, that finds its site by
+/// itself; null when there are more watched methods than such functions.
+PyCFunction NewMethodEntry(CallSite* const* site);
+/// Stands where a C function has to stand that is never called.
+PyCFunction UnusedEntry();
 
 }  // namespace msprobe::python

@@ -1,0 +1,114 @@
+"""Runs a piece of a program under the collector, and gives what it has written."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+os.environ["MSPROBE_STRICT"] = "1"
+torch = pytest.importorskip("torch")
+pytest.importorskip("msprobe._core", reason="msprobe is not installed")
+
+from msprobe.pytorch import PrecisionDebugger  # noqa: E402
+
+torch.set_num_threads(1)
+
+
+class Dump:
+    """One step<N>/{rank<R>,proc<PID>}."""
+
+    def __init__(self, directory):
+        self.directory = pathlib.Path(directory)
+        self.data = self._read("dump.json").get("data", {})
+        self.stack = self._read("stack.json")
+        self.construct = self._read("construct.json")
+        self.ledger = self._read("ledger.json")
+        log = self.directory / "dump_error_info.log"
+        self.errors = log.read_text() if log.exists() else ""
+
+    def _read(self, name):
+        path = self.directory / name
+        return json.loads(path.read_text()) if path.exists() else {}
+
+    @property
+    def names(self):
+        return list(self.data)
+
+    def tensor(self, description):
+        path = self.directory / "dump_tensor_data" / description["data_name"]
+        return torch.load(path, weights_only=True)
+
+
+def units(root, step=0):
+    directory = pathlib.Path(root) / f"step{step}"
+    return sorted(directory.iterdir()) if directory.exists() else []
+
+
+def read_dump(root, step=0):
+    (unit,) = units(root, step)
+    return Dump(unit)
+
+
+def write_config(directory, *, task="statistics", level="mix", root=None, top=None, **section):
+    path = pathlib.Path(directory) / "config.json"
+    config = {"task": task, "level": level, "dump_path": str(root or pathlib.Path(directory) / "dump")}
+    config.update(top or {})
+    config[task] = section
+    path.write_text(json.dumps(config))
+    return str(path)
+
+
+@pytest.fixture
+def debugger(tmp_path):
+    """debugger(level=…, task=…, top={…}, list=[…]) constructs a PrecisionDebugger."""
+    PrecisionDebugger._forget()
+
+    def make(**config):
+        return PrecisionDebugger(config_path=write_config(tmp_path, **config))
+
+    yield make
+    PrecisionDebugger._forget()
+
+
+@pytest.fixture
+def collect(tmp_path, debugger):
+    """collect(function, model, level=…) runs function() as one step and gives its Dump."""
+
+    def run(function, model=None, **config):
+        d = debugger(**config)
+        d.start(model)
+        try:
+            function()
+        finally:
+            d.stop()
+            d.step()
+            PrecisionDebugger._forget()
+        return read_dump(tmp_path / "dump")
+
+    return run
+
+
+@pytest.fixture
+def run_script(tmp_path):
+    """run_script(code) runs it in a process of its own, in tmp_path."""
+
+    def run(code, *args, check=True, timeout=120, env=None):
+        script = tmp_path / "script.py"
+        script.write_text(textwrap.dedent(code))
+        result = subprocess.run(
+            [sys.executable, str(script), *map(str, args)],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            env={**os.environ, **(env or {})},
+        )
+        if check:
+            assert result.returncode == 0, result.stdout + result.stderr
+        return result
+
+    return run
