@@ -119,6 +119,7 @@ class RecordBuilder {
   std::vector<dump::TensorFile> files_;
   size_t name_size_ = 0;  // of the name in text_, with quotes; 0: no record begun
   size_t file_bytes_ = 0;
+  size_t last_size_ = 0;
   uint64_t files_without_memory_ = 0;
   int skipped_depth_ = 0;  // containers open beyond kMaxDepth
   bool has_value_ = false;

@@ -174,6 +174,7 @@ AddResult DumpWriter::Impl::Add(RecordBuilder* builder, Wait wait) {
       return AddResult::kFull;
     case Queue::PushResult::kClosed: break;
   }
+  ledger_.CountLost(1);  // closed by another thread while this one waited
   builder->Reset();
   return AddResult::kClosed;
 }

@@ -355,6 +355,35 @@ TEST_F(DumpWriterTest, ManyThreadsKeepTheirOrder) {
   }
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+size_t AnonymousKilobytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("RssAnon:")) return std::stoul(line.substr(8));
+  }
+  return 0;
+}
+
+TEST_F(DumpWriterTest, MemoryStaysFlat) {
+  DumpWriterOptions options = Options();
+  options.queue_bytes = 2 << 20;
+  auto writer = MustOpen(options);
+  const auto frames = std::make_shared<const std::vector<std::string>>(3, "File a.py, line 1");
+  RecordBuilder builder;
+  size_t early = 0;
+  for (int i = 0; i < 100'000; ++i) {
+    const std::string name = "Torch.add." + std::to_string(i) + ".forward";
+    writer->AddConstruct(name, {});
+    writer->AddStack(name, frames);
+    Render(&builder, name);
+    writer->Add(&builder);
+    if (i == 20'000) early = AnonymousKilobytes();
+  }
+  EXPECT_LT(AnonymousKilobytes(), early + 8 * 1024);
+  EXPECT_EQ(writer->Finish().recorded, 100'000u);
+}
+#endif
+
 TEST_F(DumpWriterTest, DebugLevelHasOneFile) {
   DumpWriterOptions options = Options();
   options.level = "debug";

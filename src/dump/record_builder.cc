@@ -17,7 +17,9 @@ namespace msprobe {
 
 namespace {
 
-constexpr size_t kTextReserve = 2048;
+// Records resemble the ones before: room for the last one spares growing step by step.
+constexpr size_t kLeastReserve = 1024;
+constexpr size_t kMostReserve = size_t{64} << 10;
 // An entry of "data" stands two levels deep in dump.json.
 constexpr int kEntryDepth = 2;
 constexpr int kIndentMax = 128;
@@ -83,7 +85,7 @@ RecordBuilder::~RecordBuilder() = default;
 void RecordBuilder::Begin(std::string_view name) {
   Reset();
   name_ = name;
-  text_.reserve(kTextReserve);
+  text_.reserve(std::clamp(last_size_ + 128, kLeastReserve, kMostReserve));
   formats::AppendJsonString(name, &text_);
   name_size_ = text_.size();
   text_.append(": ");
@@ -366,6 +368,7 @@ void RecordBuilder::Complete(std::string_view extension) {
   while (!levels_.empty()) End();
   if (!has_value_) text_.append("null");
   complete_ = true;
+  last_size_ = text_.size();
   const auto grown = static_cast<uint32_t>(extension.size());
   for (size_t i = 0; i < files_.size(); ++i) {
     dump::TensorFile& file = files_[i];

@@ -1,6 +1,7 @@
 #include "msprobe/statistics.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <bit>
 #include <cmath>
@@ -422,6 +423,39 @@ TEST(StatisticsTest, EmptyUnknownAndMissingTensorsHaveNoStatistics) {
                    .statistics.defined);
   EXPECT_FALSE(Summarize({nullptr, DType::kFloat32, false, false, {}, {}}, SummaryMode::kCrc32)
                    .statistics.defined);
+}
+
+TEST(StatisticsTest, MoreThanTwoToThe31Elements) {
+  // Untouched pages cost no memory.
+  const int64_t count = (int64_t{1} << 31) + 77;
+  auto* memory =
+      static_cast<std::byte*>(::mmap(nullptr, static_cast<size_t>(count), PROT_READ | PROT_WRITE,
+                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  ASSERT_NE(memory, MAP_FAILED);
+  memory[count - 1] = std::byte{200};
+  memory[0] = std::byte{100};
+  const int64_t shape[] = {count};
+  const Statistics got =
+      Summarize({memory, DType::kUInt8, false, false, shape, {}}, SummaryMode::kStatistics)
+          .statistics;
+  ::munmap(memory, static_cast<size_t>(count));
+  EXPECT_EQ(got.max_int, 200);
+  EXPECT_EQ(got.min_int, 0);
+  EXPECT_EQ(got.mean, 300.0 / static_cast<double>(count));
+  EXPECT_EQ(got.norm, std::sqrt(50000.0));
+}
+
+TEST(StatisticsTest, ExpandedToMoreThanTwoToThe31Elements) {
+  const float values[] = {3, -4};
+  const int64_t shape[] = {int64_t{1} << 33, 2};
+  const int64_t strides[] = {0, 1};
+  const Statistics got = Summarize({reinterpret_cast<const std::byte*>(values), DType::kFloat32,
+                                    false, false, shape, strides},
+                                   SummaryMode::kStatistics)
+                             .statistics;
+  EXPECT_EQ(got.mean, -0.5);
+  EXPECT_EQ(got.norm, 5 * std::sqrt(0x1p33));
+  EXPECT_EQ(got.max, 3);
 }
 
 #if defined(__SSE2__)
