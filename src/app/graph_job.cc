@@ -5,12 +5,14 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "app/graph_plan.h"
 #include "base/thread_pool.h"
 #include "compare/first_divergence.h"
 #include "dump/rank_dump.h"
+#include "graph/collective_linker.h"
 #include "graph/graph.h"
 #include "visfile/visfile.h"
 
@@ -57,8 +59,8 @@ class SerialObserver final : public GraphObserver {
 struct Work {
   PlannedUnit plan;
   base::Diagnostics diagnostics;
-  std::shared_ptr<graph::Graph> target;  ///< empty when not built yet, or written
-  std::shared_ptr<graph::Graph> golden;
+  std::optional<size_t> target_link;  ///< into the linkers of its step
+  std::optional<size_t> golden_link;
   report::UnitSummary summary;
 };
 
@@ -87,16 +89,14 @@ class JobRunner {
   Status Prepare(base::Diagnostics* diagnostics);
   void RunBatch(size_t begin, size_t end);
   void RunUnit(size_t index, size_t inner_threads);
-  Status BuildUnit(Work* work, size_t inner_threads);
+  Status CollectLinks(size_t index, size_t inner_threads);
   Status CompareUnit(size_t index, size_t inner_threads);
+  Status ComparePair(size_t index, const std::shared_ptr<graph::Graph>& target,
+                     visfile::VisContent content, size_t inner_threads);
   Status WriteUnit(const visfile::VisContent& content, size_t inner_threads, Work* work);
   Result<std::shared_ptr<graph::Graph>> Build(const dump::DumpUnit& unit, size_t inner_threads,
                                               base::Diagnostics* diagnostics);
-  void LinkCollectives(size_t begin, size_t end);
   Status Guarded(Status (JobRunner::*step)(size_t, size_t), size_t index, size_t inner_threads);
-  Status BuildStep(size_t index, size_t inner_threads) {
-    return BuildUnit(&works_[index], inner_threads);
-  }
 
   const GraphJob& job_;
   SerialObserver observer_;
@@ -105,6 +105,9 @@ class JobRunner {
   std::string time_stamp_ = TimeStamp();
   graph::MatchOptions match_options_;
   std::vector<Work> works_;
+  std::mutex links_mutex_;
+  graph::CollectiveLinker target_links_;  ///< of the step that is worked on
+  graph::CollectiveLinker golden_links_;
   std::mutex db_mutex_;
   std::unique_ptr<visfile::VisDbWriter> db_;
 };
@@ -162,23 +165,43 @@ Result<GraphSummary> JobRunner::Run(base::Diagnostics* diagnostics) {
   return summary;
 }
 
-/// All ranks of one step. With several ranks their graphs (mapped files and flat arrays) stay
-/// until each is written, because a collective names its peers on all other ranks; comparisons,
-/// which are many times larger, exist for at most `threads_` ranks at once.
+/// All ranks of one step, at most `threads_` of them in memory at once. A collective names its
+/// peers on all other ranks, so with several ranks the graphs are built twice: the first time only
+/// the collective calls are kept.
 void JobRunner::RunBatch(size_t begin, size_t end) {
   const size_t count = end - begin;
   const size_t inner_threads = std::max<size_t>(1, threads_ / count);
-  if (count > 1) {
+  target_links_ = {};
+  golden_links_ = {};
+  const auto for_all = [&](auto&& body) {
     base::ParallelFor(count, 1, threads_, [&](size_t from, size_t to) {
-      for (size_t i = begin + from; i < begin + to && !cancelled(); ++i) {
-        works_[i].summary.status = Guarded(&JobRunner::BuildStep, i, inner_threads);
-      }
+      for (size_t i = begin + from; i < begin + to && !cancelled(); ++i) body(i);
     });
-    LinkCollectives(begin, end);
+  };
+  if (count > 1) {
+    for_all([&](size_t i) {
+      // What fails here fails again, and is reported, when the rank's turn comes.
+      (void)Guarded(&JobRunner::CollectLinks, i, inner_threads);
+    });
+    target_links_.Finish(&works_[begin].diagnostics);
+    golden_links_.Finish(&works_[begin].diagnostics);
   }
-  base::ParallelFor(count, 1, threads_, [&](size_t from, size_t to) {
-    for (size_t i = begin + from; i < begin + to && !cancelled(); ++i) RunUnit(i, inner_threads);
-  });
+  for_all([&](size_t i) { RunUnit(i, inner_threads); });
+}
+
+Status JobRunner::CollectLinks(size_t index, size_t inner_threads) {
+  Work& work = works_[index];
+  base::Diagnostics unused;
+  const auto collect = [&](const dump::DumpUnit& unit, graph::CollectiveLinker* linker,
+                           std::optional<size_t>* link) -> Status {
+    MSPROBE_ASSIGN_OR_RETURN(const auto graph, Build(unit, inner_threads, &unused));
+    const std::lock_guard lock(links_mutex_);
+    *link = linker->Add(*graph, unit.rank.value_or(0));
+    return Status::Ok();
+  };
+  MSPROBE_RETURN_IF_ERROR(collect(work.plan.target, &target_links_, &work.target_link));
+  if (!work.plan.golden) return Status::Ok();
+  return collect(*work.plan.golden, &golden_links_, &work.golden_link);
 }
 
 Status JobRunner::Guarded(Status (JobRunner::*step)(size_t, size_t), size_t index,
@@ -198,12 +221,8 @@ void JobRunner::RunUnit(size_t index, size_t inner_threads) {
   work.summary.step = work.plan.target.step;
   work.summary.rank = work.plan.target.rank;
   observer_.UnitStarted(index, work.plan.label);
-  if (work.summary.status.ok()) {
-    work.summary.status = Guarded(&JobRunner::CompareUnit, index, inner_threads);
-  }
+  work.summary.status = Guarded(&JobRunner::CompareUnit, index, inner_threads);
   work.summary.unreadable_records = work.diagnostics.count(base::DiagnosticKind::kUnreadableRecord);
-  work.target.reset();
-  work.golden.reset();
   work.summary.seconds = SecondsSince(start);
   if (!cancelled()) observer_.UnitFinished(index, work.summary);
 }
@@ -227,34 +246,11 @@ Result<std::shared_ptr<graph::Graph>> JobRunner::Build(const dump::DumpUnit& uni
   return std::shared_ptr<graph::Graph>(std::move(graph));
 }
 
-Status JobRunner::BuildUnit(Work* work, size_t inner_threads) {
-  MSPROBE_ASSIGN_OR_RETURN(work->target,
-                           Build(work->plan.target, inner_threads, &work->diagnostics));
-  if (work->plan.golden) {
-    MSPROBE_ASSIGN_OR_RETURN(work->golden,
-                             Build(*work->plan.golden, inner_threads, &work->diagnostics));
-  }
-  return Status::Ok();
-}
-
-void JobRunner::LinkCollectives(size_t begin, size_t end) {
-  for (const auto side : {&Work::target, &Work::golden}) {
-    std::vector<graph::Graph*> graphs;
-    std::vector<int64_t> ranks;
-    for (size_t i = begin; i < end; ++i) {
-      if ((works_[i].*side) == nullptr) continue;
-      graphs.push_back((works_[i].*side).get());
-      ranks.push_back(works_[i].plan.target.rank.value_or(0));
-    }
-    if (graphs.size() > 1) {
-      graph::MatchCollectives(graphs, ranks, &works_[begin].diagnostics);
-    }
-  }
-}
-
 Status JobRunner::CompareUnit(size_t index, size_t inner_threads) {
   Work& work = works_[index];
-  if (work.target == nullptr) MSPROBE_RETURN_IF_ERROR(BuildUnit(&work, inner_threads));
+  MSPROBE_ASSIGN_OR_RETURN(const std::shared_ptr<graph::Graph> target,
+                           Build(work.plan.target, inner_threads, &work.diagnostics));
+  if (work.target_link) target_links_.Link(*work.target_link, target.get());
   observer_.UnitProgress(index, 0.3);
   if (cancelled()) return CancelledError();
 
@@ -264,21 +260,28 @@ Status JobRunner::CompareUnit(size_t index, size_t inner_threads) {
   content.overflow_check = job_.overflow_check;
   content.complete_stack = job_.complete_stack;
   content.diagnostics = &work.diagnostics;
-  if (work.golden == nullptr) {
-    content.single = work.target.get();
+  if (!work.plan.golden) {
+    content.single = target.get();
     MSPROBE_RETURN_IF_ERROR(WriteUnit(content, inner_threads, &work));
-    report::SummarizeGraph(*work.target, &work.summary);
+    report::SummarizeGraph(*target, &work.summary);
     return Status::Ok();
   }
+  return ComparePair(index, target, content, inner_threads);
+}
 
-  MSPROBE_RETURN_IF_ERROR(CheckTasks(*work.target->dump, *work.golden->dump));
+Status JobRunner::ComparePair(size_t index, const std::shared_ptr<graph::Graph>& target,
+                              visfile::VisContent content, size_t inner_threads) {
+  Work& work = works_[index];
+  MSPROBE_ASSIGN_OR_RETURN(const std::shared_ptr<graph::Graph> golden,
+                           Build(*work.plan.golden, inner_threads, &work.diagnostics));
+  if (work.golden_link) golden_links_.Link(*work.golden_link, golden.get());
+  MSPROBE_RETURN_IF_ERROR(CheckTasks(*target->dump, *golden->dump));
   const compare::CompareMode mode =
-      compare::ChooseMode(*work.target->dump, *work.golden->dump, &work.diagnostics);
+      compare::ChooseMode(*target->dump, *golden->dump, &work.diagnostics);
   graph::MatchOptions match_options = match_options_;
   match_options.threads = inner_threads;
-  MSPROBE_ASSIGN_OR_RETURN(
-      graph::Match match,
-      graph::MatchGraphs(*work.target, *work.golden, match_options, &work.diagnostics));
+  MSPROBE_ASSIGN_OR_RETURN(graph::Match match,
+                           graph::MatchGraphs(*target, *golden, match_options, &work.diagnostics));
   compare::CompareOptions options;
   options.threads = inner_threads;
   options.cancel = cancel_;
@@ -286,9 +289,9 @@ Status JobRunner::CompareUnit(size_t index, size_t inner_threads) {
     observer_.UnitProgress(index, 0.3 + 0.6 * static_cast<double>(done) /
                                             static_cast<double>(std::max<size_t>(1, total)));
   };
-  MSPROBE_ASSIGN_OR_RETURN(const compare::Comparison comparison,
-                           compare::Compare(work.target, work.golden, std::move(match), mode,
-                                            options, &work.diagnostics));
+  MSPROBE_ASSIGN_OR_RETURN(
+      const compare::Comparison comparison,
+      compare::Compare(target, golden, std::move(match), mode, options, &work.diagnostics));
   const compare::DivergenceReport divergences = compare::FindDivergences(comparison);
   content.comparison = &comparison;
   content.divergences = &divergences;

@@ -36,6 +36,7 @@ sys.path.insert(0, str(HERE))
 
 from observed import compare_with_peer  # noqa: E402
 from projection import project_db, project_vis  # noqa: E402
+from schema_check import schema_problems  # noqa: E402
 
 TIMEOUT_SECONDS = 120
 
@@ -81,6 +82,7 @@ class Case:
     def __init__(self, directory: Path):
         self.directory = directory
         self.name = str(directory.relative_to(CASES))
+        self.problems = []
         self.config = tomllib.loads((directory / "case.toml").read_text())
         known = {"summary", "run", "prepare", "values", "file_size_limit", "difference"}
         unknown = set(self.config) - known
@@ -103,6 +105,9 @@ class Case:
         done = subprocess.run([str(program()), *words[1:]], cwd=scratch, env=environment,
                               stdin=subprocess.DEVNULL, capture_output=True,
                               timeout=TIMEOUT_SECONDS, preexec_fn=limit_files, check=False)
+        if "--json" in words and done.returncode in (0, 1, 3):
+            schema = "inspect" if "inspect" in words else "graph_summary"
+            self.problems += schema_problems(done.stdout.decode(), schema)
         out = normalise(done.stdout.decode("utf-8", "backslashreplace"), scratch)
         err = normalise(done.stderr.decode("utf-8", "backslashreplace"), scratch)
         err = sorted_when_parallel(err, err.count("[INFO] start ") > 1)
@@ -132,7 +137,7 @@ class Case:
                 name = path.parent.name + "_" + name
             project = project_db if path.name.endswith(".db") else project_vis
             texts[name] = normalise(project(path, shown), scratch)
-        problems = []
+        problems = self.problems
         peer = self.directory / "peer.json"
         if peer.exists():
             problems = compare_with_peer(written, json.loads(peer.read_text()),

@@ -136,6 +136,9 @@ def case(name, summary, run=BOTH, files=None, **config):
             continue
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content if isinstance(content, bytes) else content.encode())
-    config = {"summary": summary, "run": [run] if isinstance(run, str) else run, **config}
+    # Each command has an output directory of its own: the names hold only seconds.
+    runs = [run] if isinstance(run, str) else [
+        line.replace("-o out", f"-o out{k + 1}") if k else line for k, line in enumerate(run)]
+    config = {"summary": summary, "run": runs, **config}
     (directory / "case.toml").write_text(
         "".join(f"{key} = {_toml(value)}\n" for key, value in config.items()))

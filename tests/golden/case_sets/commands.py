@@ -34,7 +34,8 @@ def forms():
          "msprobe graph npu bench --output-path=out --fail_on=error -j2", PAIR)
     case("commands/nested_output", "-o creates missing parents, 0750", BOTH + "/a/b", PAIR)
     case("commands/other_format_lies_there", "a warning when the other format lies in OUT already",
-         [BOTH, BOTH + " --format db", BOTH], PAIR)
+         [BOTH, BOTH + " --format db", BOTH + " --format db"], PAIR,
+         prepare=["mkdir out out2 out3", "touch out/old.vis.db out2/old.vis out3/old.vis.db"])
     case("commands/complete_stack", "-cs keeps all lines of the stack", BOTH + " -cs", PAIR,
          values=[FC1])
     case("commands/open_output", "others may write to OUT: said, since the plugin refuses it", BOTH,

@@ -1,0 +1,44 @@
+"""Ctrl-C and SIGTERM: the exit code says so, and no half file stays."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+from run import program  # noqa: E402
+
+SAMPLE = HERE.parents[1] / "examples/sample"
+RANKS = 1500
+
+
+@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("output_format", ["vis", "db"])
+def test_cancel(tmp_path, number, code, output_format):
+    for side in ("target", "golden"):
+        (tmp_path / side).mkdir()
+        for rank in range(RANKS):
+            os.symlink(SAMPLE / side / "step0/rank0", tmp_path / side / f"rank{rank}")
+    job = subprocess.Popen(
+        [program(), "graph", "target", "golden", "-o", "out", "--format", output_format],
+        cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    for line in job.stderr:
+        if b"] done" in line:
+            break
+    job.send_signal(number)
+    rest = job.stderr.read().decode()
+    assert job.wait(timeout=60) == code, rest
+    assert "cancelled" in rest
+    written = list((tmp_path / "out").iterdir())
+    assert len(written) < RANKS
+    for path in written:
+        assert path.name.endswith(".vis"), f"{path.name} stayed"
+        json.loads(path.read_text())
+    assert output_format == "vis" or not written
+    shutil.rmtree(tmp_path)
