@@ -160,7 +160,7 @@ def test_fault_4_exceptions_of_the_program_pass_unchanged(collect):
     assert "Module.0.Lambda.forward.0" not in dump.data
     assert dump.construct["Module.1.Linear.forward.0"] is None  # nothing of the failed call is left
     assert "Module.1.Linear.backward.0" in dump.data
-    assert dump.ledger["skipped"]["exception"] == 3
+    assert dump.ledger["entries"]["skipped"]["exception"] == 3
 
 
 def test_fault_4_early_stop_of_recomputation(collect):

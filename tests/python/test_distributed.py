@@ -1,0 +1,155 @@
+"""Two processes with gloo: ranks, collectives, handles (fault 22)."""
+
+import pytest
+import torch
+
+from conftest import Dump, units
+
+pytestmark = pytest.mark.skipif(not torch.distributed.is_available(), reason="no torch.distributed")
+
+LAUNCH = """
+    import os, sys, torch, torch.distributed as dist, torch.multiprocessing as mp
+    from torch import nn
+
+    def worker(rank, body):
+        os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=os.environ["TEST_PORT"])
+        from msprobe.pytorch import PrecisionDebugger
+        torch.set_num_threads(1)
+        debugger = PrecisionDebugger(level="mix", task="tensor", dump_path="dump")
+        globals()["program"](rank, debugger)
+        dist.destroy_process_group()
+
+    def init(rank):
+        dist.init_process_group("gloo", rank=rank, world_size=2)
+
+    if __name__ == "__main__":
+        mp.spawn(worker, args=(None,), nprocs=2)
+"""
+
+
+def _run(run_script, body):
+    import socket
+    import textwrap
+
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    code = textwrap.dedent(LAUNCH).replace("def worker", textwrap.dedent(body) + "\ndef worker", 1)
+    return run_script(code, env={"TEST_PORT": str(port)}, timeout=240)
+
+
+def _dump(tmp_path, rank):
+    return Dump(tmp_path / "dump" / "step0" / f"rank{rank}")
+
+
+def test_collectives_before_and_after(run_script, tmp_path):
+    _run(run_script, """
+        def program(rank, debugger):
+            init(rank)
+            model = nn.ModuleList([nn.Linear(2, 2)])
+            debugger.start(model)
+            x = torch.full((3,), float(rank + 1))
+            dist.all_reduce(x)
+            parts = [torch.zeros(2), torch.zeros(2)]
+            dist.all_gather(parts, torch.full((2,), float(rank)))
+            y = torch.full((4,), float(rank + 10))
+            handle = dist.all_reduce(y, async_op=True)
+            handle.wait()
+            if rank == 0:
+                dist.send(torch.ones(2), 1)
+                dist.isend(torch.full((2,), 5.0), 1).wait()
+            else:
+                z = torch.zeros(2)
+                dist.recv(z, 0)
+                dist.irecv(z, 0).wait()
+            b = torch.zeros(1)
+            dist.broadcast(b, src=0, async_op=True)  # nobody waits here
+            dist.barrier()
+            debugger.stop()
+            debugger.step()
+        """)
+    for rank in (0, 1):
+        dump = _dump(tmp_path, rank)
+        entry = dump.data["Distributed.all_reduce.0.forward"]
+        assert entry["input_args"][0]["Max"] == rank + 1
+        assert entry["output"][0]["Max"] == 3
+        assert torch.equal(dump.tensor(entry["output"][0]), torch.full((3,), 3.0))
+        gathered = dump.data["Distributed.all_gather.0.forward"]
+        assert [t["Max"] for t in gathered["output"][:2]] == [0, 1]
+        late = dump.data["Distributed.all_reduce.1.forward"]
+        assert late["input_args"][0]["Max"] == rank + 10 and late["output"][0]["Max"] == 21
+        assert "Distributed.broadcast.0.forward" in dump.data
+        assert "Distributed.all_reduce.2.forward" not in dump.data
+    assert "Distributed.send.0.forward" in _dump(tmp_path, 0).data
+    received = _dump(tmp_path, 1).data["Distributed.irecv.0.forward"]
+    assert received["input_args"][0]["Max"] == 1 and received["output"][0]["Max"] == 5
+
+
+def test_a_process_becomes_a_rank_while_it_records(run_script, tmp_path):
+    _run(run_script, """
+        def program(rank, debugger):
+            model = nn.ModuleList([nn.Linear(2, 2)])
+            debugger.start(model)
+            torch.sin(torch.ones(1))
+            init(rank)
+            torch.cos(torch.ones(1))
+            debugger.stop()
+            debugger.step()
+        """)
+    assert [u.name for u in units(tmp_path / "dump")] == ["rank0", "rank1"]
+    assert {"Torch.sin.0.forward", "Torch.cos.0.forward"} <= set(_dump(tmp_path, 1).names)
+
+
+def test_data_parallel_training_keeps_its_bits(run_script, tmp_path):
+    _run(run_script, """
+        def train(rank, debugger):
+            from torch.nn.parallel import DistributedDataParallel
+            torch.manual_seed(0)
+            model = DistributedDataParallel(nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 2)))
+            optimizer = torch.optim.SGD(model.parameters(), 0.1)
+            for step in range(3):
+                if debugger:
+                    debugger.start(model)
+                torch.manual_seed(step * 2 + rank)
+                model(torch.randn(4, 8)).pow(2).sum().backward()
+                optimizer.step()
+                optimizer.zero_grad()
+                if debugger:
+                    debugger.stop()
+                    debugger.step()
+            return [p.detach().clone() for p in model.parameters()]
+
+        def program(rank, debugger):
+            init(rank)
+            plain = train(rank, None)
+            seen = train(rank, debugger)
+            assert all(torch.equal(a, b) for a, b in zip(plain, seen))
+        """)
+    names = _dump(tmp_path, 0).names
+    assert "Module.module.0.Linear.backward.0" in names
+    assert "Module.module.0.Linear.parameters_grad.0" in names
+
+
+def test_fault_22_many_handles_that_nobody_waits_for(run_script, tmp_path):
+    result = _run(run_script, """
+        def memory():
+            with open("/proc/self/statm") as file:
+                return int(file.read().split()[1]) * 4096
+
+        def program(rank, debugger):
+            init(rank)
+            debugger._session.config.task = "statistics"
+            debugger.start(nn.ModuleList([nn.Linear(2, 2)]))
+            x = torch.ones(1)
+            for i in range(3000):
+                dist.all_reduce(x, async_op=True)
+                if i == 1000:
+                    before = memory()
+            grown = memory() - before
+            dist.barrier()
+            debugger.stop()
+            debugger.step()
+            assert grown < 20 << 20, grown
+        """)
+    assert sum("all_reduce" in n for n in _dump(tmp_path, 0).names) == 3000
+    assert result.returncode == 0
