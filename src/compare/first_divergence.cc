@@ -38,6 +38,7 @@ class Finder {
       TellParent(id);
       for (const TensorUse& output : Outputs(id)) {
         if (output.fingerprint != 0) producers_[output.fingerprint] = id;
+        if (output.view_fingerprint != 0) views_[output.view_fingerprint] = {id, output.norm};
       }
     }
     return Report(order);
@@ -50,6 +51,7 @@ class Finder {
     NodeId origin_below = kNoNode;  ///< the first node inside that is its own cause
     bool amplifier_below = false;
     bool unwritten_memory = false;
+    bool inputs_traced = true;  ///< nodes without partner: it is known who made all it takes
     std::string reason;
   };
 
@@ -96,7 +98,9 @@ class Finder {
   void PassOn(NodeId id) {
     for (const TensorUse& input : Inputs(id)) {
       const NodeId producer = Producer(input);
-      if (producer != kNoNode && states_[producer].cause != kNoNode) {
+      if (producer == kNoNode) {
+        states_[id].inputs_traced = false;
+      } else if (states_[producer].cause != kNoNode) {
         states_[id].cause = producer;
         return;
       }
@@ -104,15 +108,22 @@ class Finder {
   }
 
   NodeId Producer(const TensorUse& use) const {
-    if (use.fingerprint == 0) return kNoNode;
-    const auto made = producers_.find(use.fingerprint);
-    if (made != producers_.end()) return made->second;
-    const auto owned = parameter_owners_.find(use.fingerprint);
-    return owned == parameter_owners_.end() ? kNoNode : owned->second;
+    if (use.fingerprint != 0) {
+      const auto made = producers_.find(use.fingerprint);
+      if (made != producers_.end()) return made->second;
+      const auto owned = parameter_owners_.find(use.fingerprint);
+      if (owned != parameter_owners_.end()) return owned->second;
+    }
+    if (use.view_fingerprint == 0) return kNoNode;
+    const auto viewed = views_.find(use.view_fingerprint);
+    if (viewed == views_.end()) return kNoNode;
+    constexpr double kSameNorm = 1e-5;
+    const double apart = std::fabs(viewed->second.norm - use.norm);
+    return apart <= kSameNorm * std::fabs(use.norm) ? viewed->second.node : kNoNode;
   }
 
-  /// The node on which the error of the inputs came here, following the worst input that tells.
-  /// `only_unwritten`: all differing inputs are memory that nobody had written.
+  /// The node through which the error of the inputs came here, by the worst input that tells; none
+  /// if nothing is known. `only_unwritten`: all that differs is memory that nobody had written.
   NodeId CarriedFrom(NodeId id, bool* only_unwritten) {
     std::vector<TensorUse> inputs(Inputs(id).begin(), Inputs(id).end());
     std::stable_sort(inputs.begin(), inputs.end(),
@@ -127,26 +138,40 @@ class Finder {
         return producer;
       }
       if (Unmatched(producer)) {
-        Set(producer, Role::kUndecidable, producer,
-            "it has no partner, so what it made cannot be compared");
+        BlameUnmatched(producer);
         return producer;
       }
     }
-    return last_origin_;
+    return kNoNode;
+  }
+
+  /// What `id` took is right and a partner of its consumer got something else: only now is it
+  /// known that the error came in here.
+  void BlameUnmatched(NodeId id) {
+    if (states_[id].inputs_traced) {
+      Set(id, Role::kCulprit, id,
+          "golden has no such node, and what it made differs from what "
+          "golden used in its place");
+    } else {
+      Set(id, Role::kUndecidable, id, "it has no partner, and what it took cannot be traced");
+    }
+    last_origin_ = id;
+    for (NodeId at = id; at != kNoNode; at = graph_.nodes[at].parent) TellParent(at);
   }
 
   void ClassifyCarrier(NodeId id) {
     const NodeFacts& facts = facts_.nodes[id];
     bool only_unwritten = false;
-    const NodeId from = CarriedFrom(id, &only_unwritten);
+    NodeId from = CarriedFrom(id, &only_unwritten);
     if (only_unwritten) {
       if (!facts.outputs_differ) return;
       return Set(id, Role::kUndecidable, id, "it reads memory that nobody has written yet");
     }
+    if (from == kNoNode) from = last_origin_;  // the best guess: what went wrong just before
     if (from == kNoNode) {
       Set(id, Role::kUndecidable, id,
           "its inputs differ, and no recorded node made them: other data or other weights?");
-      if (last_origin_ == kNoNode) last_origin_ = id;
+      last_origin_ = id;
       return;
     }
     const bool amplifies = facts.outputs_differ && facts.error_out > kGrowth * facts.error_in &&
@@ -202,6 +227,11 @@ class Finder {
                  "be compared");
     }
     if (facts.error_out <= kGrowth * facts.error_in) {
+      bool only_unwritten = false;
+      const NodeId from = CarriedFrom(id, &only_unwritten);
+      if (from != kNoNode) {
+        return Set(id, Role::kVictim, from, "its inputs carry an error within the tolerance");
+      }
       return Set(id, Role::kUndecidable, id,
                  "the error grew little by little: inputs just within the tolerance, outputs not");
     }
@@ -209,6 +239,8 @@ class Finder {
   }
 
   std::string SourceReason(NodeId id) const {
+    const bool gradient = graph_.nodes[id].name.find(".parameters_grad") != std::string_view::npos;
+    if (gradient) return "the forward and the gradients agree, the gradients of parameters do not";
     if (!facts_.nodes[id].has_inputs) {
       return "its outputs differ though it takes no tensors: random numbers or other constants";
     }
@@ -261,7 +293,12 @@ class Finder {
   const graph::Graph& graph_;
   const FactTable facts_;
   std::vector<State> states_;
+  struct View {
+    NodeId node;
+    double norm;
+  };
   std::unordered_map<uint64_t, NodeId> producers_;
+  std::unordered_map<uint64_t, View> views_;
   std::unordered_map<uint64_t, NodeId> parameter_owners_;
   NodeId last_origin_ = kNoNode;
 };

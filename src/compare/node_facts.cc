@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <functional>
 
 #include "compare/value_error.h"
@@ -21,22 +22,34 @@ void Mix(uint64_t word, uint64_t* hash) {
   *hash ^= *hash >> 32;
 }
 
-/// Of the checksum if there is one, else of the statistics; with shape and dtype.
-uint64_t Fingerprint(const Record& record, const Value& value) {
-  uint64_t hash = 1 + static_cast<uint64_t>(value.dtype);
+/// By the checksum if there is one, else by the statistics; with shape and dtype.
+TensorUse Identify(const Record& record, const Value& value) {
+  TensorUse use;
+  uint64_t shape_hash = 1 + static_cast<uint64_t>(value.dtype);
+  uint64_t count = 1;
   for (uint32_t i = 0; i < value.shape_size; ++i) {
-    Mix(static_cast<uint64_t>(record.extents[value.shape_begin + i]), &hash);
+    const auto extent = static_cast<uint64_t>(record.extents[value.shape_begin + i]);
+    Mix(extent, &shape_hash);
+    count *= extent;
+  }
+  const bool has_statistics = value.max.has_number() && value.norm.has_number();
+  if (has_statistics) {
+    use.norm = value.norm.number;
+    use.view_fingerprint = 1 + static_cast<uint64_t>(value.dtype);
+    Mix(count, &use.view_fingerprint);
+    Mix(std::bit_cast<uint64_t>(value.max.number), &use.view_fingerprint);
+    Mix(std::bit_cast<uint64_t>(value.min.number), &use.view_fingerprint);
   }
   if (!value.md5.empty()) {
-    Mix(std::hash<std::string_view>()(value.md5), &hash);
-  } else if (value.max.has_number() && value.norm.has_number()) {
+    use.fingerprint = shape_hash;
+    Mix(std::hash<std::string_view>()(value.md5), &use.fingerprint);
+  } else if (has_statistics) {
+    use.fingerprint = shape_hash;
     for (const dump::Statistic* statistic : {&value.max, &value.min, &value.mean, &value.norm}) {
-      Mix(std::bit_cast<uint64_t>(statistic->number), &hash);
+      Mix(std::bit_cast<uint64_t>(statistic->number), &use.fingerprint);
     }
-  } else {
-    return 0;
   }
-  return hash == 0 ? 1 : hash;
+  return use;
 }
 
 class Gatherer {
@@ -94,14 +107,34 @@ class Gatherer {
     return coarsest;
   }
 
+  /// Gradients that cancel to nothing (the bias in front of a softmax) hold rounding only: they
+  /// are measured against the largest gradient of the same node as well.
+  double SmallestScale() const {
+    constexpr double kCancelled = 0.01;
+    if (record_.direction != dump::Direction::kBackward &&
+        record_.direction != dump::Direction::kParametersGrad) {
+      return 0;
+    }
+    double peak = 0;
+    for (const Value& value : record_.values) {
+      for (const dump::Statistic* extreme : {&value.max, &value.min}) {
+        if (SectionOf(value) != Section::kOutput || !extreme->has_number()) continue;
+        if (std::isfinite(extreme->number)) peak = std::max(peak, std::fabs(extreme->number));
+      }
+    }
+    return kCancelled * peak;
+  }
+
   void Measure(graph::NodeId id) {
     const double tolerance = Tolerance(id);
+    const double smallest_scale = SmallestScale();
     errors_.assign(record_.values.size(), 0);
     for (size_t i = 0; i < record_.values.size(); ++i) {
       const Value& value = record_.values[i];
       if (value.kind != ValueKind::kTensor) continue;
       const Section section = SectionOf(value);
-      const ValueError measured = MeasureValue(comparison_.mode, record_, value, results_[i]);
+      const ValueError measured =
+          MeasureValue(comparison_.mode, record_, value, results_[i], smallest_scale);
       facts_->has_inputs |= section == Section::kInput;
       if (!measured.compared) {
         facts_->inputs_unknown |= section != Section::kOutput && results_[i].reason != 0;
@@ -139,7 +172,8 @@ class Gatherer {
         const double error = results_ == nullptr ? 0 : errors_[i];
         if (value.kind != ValueKind::kTensor || SectionOf(value) != wanted) continue;
         if (differing_only && results_ != nullptr && error == 0) continue;
-        table_.uses.push_back({Fingerprint(record_, value), error});
+        table_.uses.push_back(Identify(record_, value));
+        table_.uses.back().error = error;
       }
     };
     facts_->inputs_begin = size();
@@ -151,7 +185,7 @@ class Gatherer {
     for (size_t i = 0; i < record_.values.size(); ++i) {
       const Value& value = record_.values[i];
       if (SectionOf(value) != Section::kParameter || errors_[i] == 0) continue;
-      table_.differing_parameters.push_back({Fingerprint(record_, value), id});
+      table_.differing_parameters.push_back({Identify(record_, value).fingerprint, id});
     }
   }
 

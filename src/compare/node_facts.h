@@ -11,7 +11,11 @@ namespace msprobe::compare {
 /// A tensor that a node took or made. Equal fingerprints on the target side: the same data.
 struct TensorUse {
   uint64_t fingerprint = 0;  ///< 0: nothing to tell it by
-  double error = 0;          ///< against golden
+  /// The same for every reshaped or transposed view of the data; 0: nothing to tell it by. Then
+  /// the norms must be equal up to the rounding of another order of summation.
+  uint64_t view_fingerprint = 0;
+  double norm = 0;
+  double error = 0;  ///< against golden
 };
 
 /// What one node's values say about where an error came in.

@@ -44,7 +44,7 @@ double Ratio(double difference, double scale) {
 
 /// Max and Min in units of the larger of both, the mean in units of the root mean square.
 ValueError MeasureStatistics(const dump::Record& record, const dump::Value& value,
-                             const ValueResult& result) {
+                             const ValueResult& result, double smallest_scale) {
   const std::array<const dump::Statistic*, 4> target = {&value.max, &value.min, &value.mean,
                                                         &value.norm};
   std::array<double, 4> golden{};
@@ -54,10 +54,11 @@ ValueError MeasureStatistics(const dump::Record& record, const dump::Value& valu
     measured.compared = true;
     golden[i] = target[i]->number - result.metrics[i];
   }
-  const double peak = std::max(std::fabs(golden[0]), std::fabs(golden[1]));
-  const double root_mean_square = std::fabs(golden[3]) / std::sqrt(Elements(record, value));
-  const std::array<double, 4> scales = {
-      peak, peak, std::max(root_mean_square, std::fabs(golden[2])), std::fabs(golden[3])};
+  const double root_count = std::sqrt(Elements(record, value));
+  const double peak = std::max({std::fabs(golden[0]), std::fabs(golden[1]), smallest_scale});
+  const double norm = std::max(std::fabs(golden[3]), smallest_scale * root_count);
+  const double mean = std::max(std::fabs(golden[2]), norm / root_count);
+  const std::array<double, 4> scales = {peak, peak, mean, norm};
   for (size_t i = 0; i < 4; ++i) {
     const double relative = result.metrics[4 + i];
     if (std::isnan(relative) || relative == 0) continue;
@@ -70,7 +71,8 @@ ValueError MeasureStatistics(const dump::Record& record, const dump::Value& valu
 }
 
 /// The distance in units of the norm where dump.json has it, else what the ratios leave to say.
-ValueError MeasureElements(const dump::Value& value, const ValueResult& result) {
+ValueError MeasureElements(const dump::Record& record, const dump::Value& value,
+                           const ValueResult& result, double smallest_scale) {
   const auto [cosine, distance, max_abs, max_relative, thousandth, five_thousandths, u1, u2] =
       result.metrics;
   if (std::isnan(thousandth)) return {};
@@ -79,11 +81,13 @@ ValueError MeasureElements(const dump::Value& value, const ValueResult& result) 
   if (!value.norm.has_number() || !std::isfinite(value.norm.number)) {
     return {true, 1 - five_thousandths};
   }
-  const double norm_error = Ratio(distance, std::fabs(value.norm.number));
+  const double smallest_norm = smallest_scale * std::sqrt(Elements(record, value));
+  const double norm_error = Ratio(distance, std::max(std::fabs(value.norm.number), smallest_norm));
   if (!value.max.has_number() || !value.min.has_number()) return {true, norm_error};
   // One wrong element among millions does not move the norm. Rounding moves single elements a few
   // times further than all of them together.
-  const double peak = std::max(std::fabs(value.max.number), std::fabs(value.min.number));
+  const double peak =
+      std::max({std::fabs(value.max.number), std::fabs(value.min.number), smallest_scale});
   constexpr double kSingleElement = 0.25;
   return {true, std::max(norm_error, kSingleElement * Ratio(max_abs, peak))};
 }
@@ -91,12 +95,13 @@ ValueError MeasureElements(const dump::Value& value, const ValueResult& result) 
 }  // namespace
 
 ValueError MeasureValue(CompareMode mode, const dump::Record& record, const dump::Value& value,
-                        const ValueResult& result) {
+                        const ValueResult& result, double smallest_scale) {
   if (value.kind != dump::ValueKind::kTensor || result.golden_value == UINT32_MAX) return {};
   switch (mode) {
-    case CompareMode::kStatistics: return MeasureStatistics(record, value, result);
+    case CompareMode::kStatistics: return MeasureStatistics(record, value, result, smallest_scale);
     case CompareMode::kRealData:
-      return result.unreadable ? ValueError{} : MeasureElements(value, result);
+      return result.unreadable ? ValueError{}
+                               : MeasureElements(record, value, result, smallest_scale);
     case CompareMode::kMd5:
       if (result.md5_equal) return {true, 0};
       return {result.status == NodeStatus::kError, 1};
