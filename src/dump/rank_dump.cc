@@ -67,6 +67,8 @@ class MappedRankDump : public RankDump {
   std::span<const ConstructEdge> construct() const override { return construct_.edges(); }
   bool has_micro_steps() const override { return construct_.has_micro_steps(); }
 
+  size_t stack_name_count() const override { return stack_.name_count(); }
+  std::string_view stack_name(size_t index) const override { return stack_.name(index); }
   StackId FindStack(std::string_view name) const override { return stack_.Find(name); }
   std::vector<std::string> StackFrames(StackId stack) const override {
     return stack_.Frames(stack);

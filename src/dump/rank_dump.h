@@ -63,6 +63,9 @@ class RankDump {
   virtual std::span<const ConstructEdge> construct() const = 0;
   virtual bool has_micro_steps() const = 0;
 
+  /// The names that stack.json knows, in file order.
+  virtual size_t stack_name_count() const { return 0; }
+  virtual std::string_view stack_name(size_t /*index*/) const { return {}; }
   /// Stack of a forward name, kNoStack if none was recorded. Equal stacks may share an id.
   virtual StackId FindStack(std::string_view name) const = 0;
   /// Frames, innermost first, unescaped.

@@ -24,6 +24,10 @@ class StackJsonReader {
                                       base::Diagnostics* diagnostics);
 
   uint64_t size() const { return file_.size(); }
+  size_t name_count() const { return owners_.size(); }
+  std::string_view name(size_t index) const {
+    return {owners_[index].name, owners_[index].name_size};
+  }
   StackId Find(std::string_view name) const;
   std::vector<std::string> Frames(StackId stack) const;
 

@@ -63,6 +63,7 @@ class FakeRankDump : public dump::RankDump {
   /// Of several names one line, as equal stacks share one id.
   FakeRankDump& Stack(std::string_view name, std::vector<std::string> frames) {
     stack_of_.emplace(name, static_cast<dump::StackId>(stacks_.size()));
+    stack_names_.push_back(Keep(name));
     stacks_.push_back(std::move(frames));
     return *this;
   }
@@ -109,6 +110,8 @@ class FakeRankDump : public dump::RankDump {
   }
   std::span<const dump::ConstructEdge> construct() const override { return edges_; }
   bool has_micro_steps() const override { return has_micro_steps_; }
+  size_t stack_name_count() const override { return stack_names_.size(); }
+  std::string_view stack_name(size_t index) const override { return stack_names_[index]; }
   dump::StackId FindStack(std::string_view name) const override {
     const auto it = stack_of_.find(name);
     return it == stack_of_.end() ? dump::kNoStack : it->second;
@@ -136,6 +139,7 @@ class FakeRankDump : public dump::RankDump {
   std::map<std::string, dump::EntryId, std::less<>> by_name_;
   std::map<std::string, dump::StackId, std::less<>> stack_of_;
   std::vector<std::vector<std::string>> stacks_;
+  std::vector<std::string_view> stack_names_;
   std::string_view damaged_;
 };
 

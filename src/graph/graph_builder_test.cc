@@ -190,6 +190,15 @@ TEST_F(GraphBuilderTest, RecordsWithoutPlaceAreShownAndCounted) {
   EXPECT_THAT(warning(DiagnosticKind::kUnplacedNode), HasSubstr("Torch.late.0.forward"));
 }
 
+TEST_F(GraphBuilderTest, NamesOnlyInStacksAreShownAndCounted) {
+  dump_->Edge("Module.m.M.forward.0").Stack("Module.m.M.forward.0", {"File a.py, line 1"});
+  dump_->Stack("Torch.lost.0.forward", {"File a.py, line 2"});
+  Build();
+  EXPECT_THAT(children(kUnplacedName), ElementsAre("Torch.lost.0.forward"));
+  EXPECT_THAT(warning(DiagnosticKind::kUnplacedNode), HasSubstr("stands in stack.json only"));
+  EXPECT_EQ(StackLines(*graph_, graph_->Find("Torch.lost.0.forward"), false).size(), 1u);
+}
+
 TEST_F(GraphBuilderTest, UnknownParentKeepsTheSubtree) {
   dump_->Edge("Module.m.M.forward.0")
       .Edge("Module.x.X.forward.0", "Module.gone.G.forward.0")

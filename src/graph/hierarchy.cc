@@ -149,7 +149,27 @@ class Hierarchy {
       graph_.nodes[id].micro_step = -1;
       graph_.nodes[id].parent = kUnknownParent;
     }
+    AddNodesOfStacks();
     if (graph_.nodes.size() > construct_size) PlaceGradients(construct_size);
+  }
+
+  /// Names that only stack.json knows: something was called, but nothing of it was recorded.
+  void AddNodesOfStacks() {
+    const size_t count = graph_.dump->stack_name_count();
+    std::vector<uint8_t> unknown(count, 0);
+    base::ParallelFor(count, 4096, threads_, [&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i) {
+        unknown[i] = graph_.Find(graph_.dump->stack_name(i)) == kNoNode ? 1 : 0;
+      }
+    });
+    for (size_t i = 0; i < count; ++i) {
+      if (unknown[i] == 0) continue;
+      bool is_new = false;
+      const NodeId id = Add(graph_.dump->stack_name(i), &is_new);
+      if (!is_new) continue;
+      graph_.nodes[id].micro_step = -1;
+      graph_.nodes[id].parent = kUnknownParent;
+    }
   }
 
   /// parameters_grad goes under the last backward of its module.
@@ -193,7 +213,9 @@ class Hierarchy {
     for (NodeId id = 1; id < size; ++id) {
       if (graph_.nodes[id].parent != kUnknownParent) continue;
       Unplace(id, id < edge_of_node_.size() ? "has a parent that construct.json does not define"
-                                            : "stands in dump.json but not in construct.json");
+                  : graph_.nodes[id].entry == dump::kNoEntry
+                      ? "stands in stack.json only"
+                      : "stands in dump.json but not in construct.json");
     }
     BreakCycles(size);
   }
