@@ -1,0 +1,99 @@
+#include "app/graph_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace msprobe::app {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class GraphPlanTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    root_ = fs::path(testing::TempDir()) /
+            ("plan_" + std::to_string(::getpid()) + "_" +
+             testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::create_directories(root_);
+    job_.target = root_ / "npu";
+    job_.golden = root_ / "bench";
+    job_.output = root_ / "out";
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  void MakeDump(const std::string& path) {
+    fs::create_directories(root_ / path);
+    std::ofstream(root_ / path / "dump.json") << "{}";
+  }
+  std::vector<std::string> NameParts() {
+    std::vector<std::string> parts;
+    auto units = PlanUnits(job_, &diagnostics_);
+    if (!units.ok()) return {units.status().ToString()};
+    for (const PlannedUnit& unit : *units) parts.push_back(unit.name_part);
+    return parts;
+  }
+
+  fs::path root_;
+  GraphJob job_;
+  base::Diagnostics diagnostics_;
+};
+
+TEST_F(GraphPlanTest, OneRankHasNoNamePart) {
+  MakeDump("npu");
+  MakeDump("bench");
+  EXPECT_THAT(NameParts(), ElementsAre(""));
+}
+
+TEST_F(GraphPlanTest, RanksComeInNumericOrder) {
+  job_.golden.clear();
+  for (const char* rank : {"rank10", "rank2"}) MakeDump(std::string("npu/") + rank);
+  EXPECT_THAT(NameParts(), ElementsAre("_rank2", "_rank10"));
+}
+
+TEST_F(GraphPlanTest, StepsAndRanks) {
+  for (const char* unit : {"step1/rank0", "step0/rank1", "step0/rank0"}) {
+    MakeDump(std::string("npu/") + unit);
+    MakeDump(std::string("bench/") + unit);
+  }
+  EXPECT_THAT(NameParts(), ElementsAre("_step0_rank0", "_step0_rank1", "_step1_rank0"));
+}
+
+TEST_F(GraphPlanTest, ProcessNumbersDoNotReachTheName) {
+  MakeDump("npu/step0/proc17");
+  MakeDump("bench/step0/rank0");
+  EXPECT_THAT(NameParts(), ElementsAre("_step0"));
+}
+
+TEST_F(GraphPlanTest, OutputDirectoriesAreMadeForTheUserAlone) {
+  job_.output = root_ / "a" / "b";
+  ASSERT_TRUE(PrepareOutput(job_, &diagnostics_).ok());
+  struct stat info{};
+  ASSERT_EQ(::stat((root_ / "a" / "b").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0750U);
+  EXPECT_TRUE(diagnostics_.entries().empty());
+}
+
+TEST_F(GraphPlanTest, FilesOfTheOtherFormatAreNoted) {
+  ASSERT_TRUE(PrepareOutput(job_, &diagnostics_).ok());
+  std::ofstream(job_.output / "old.vis.db") << "x";
+  ASSERT_TRUE(PrepareOutput(job_, &diagnostics_).ok());
+  ASSERT_EQ(diagnostics_.entries().size(), 1U);
+  EXPECT_THAT(diagnostics_.entries()[0].status.fact(), HasSubstr(".vis.db"));
+}
+
+TEST_F(GraphPlanTest, AdviceIsAddedOnlyWhereNoneIs) {
+  EXPECT_EQ(WithAdvice(IoError("x", 28), "y").advice(), "y");
+  EXPECT_EQ(WithAdvice(NotFoundError("x", "z"), "y").advice(), "z");
+  EXPECT_TRUE(WithAdvice(Status::Ok(), "y").ok());
+}
+
+}  // namespace
+}  // namespace msprobe::app
