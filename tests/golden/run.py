@@ -133,7 +133,7 @@ class Case:
         shown = self.config.get("values", [])
         for path in written:
             name = re.sub(r"_20\d{12}", "", path.name) + ".txt"
-            if len({item.name for item in written}) > 1 and path.parent.name != "out":
+            if path.parent.name != "out":
                 name = path.parent.name + "_" + name
             project = project_db if path.name.endswith(".db") else project_vis
             texts[name] = normalise(project(path, shown), scratch)
