@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <fstream>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -32,11 +34,19 @@ void ParallelFor(size_t count, size_t grain, size_t threads,
                  const std::function<void(size_t begin, size_t end)>& body) {
   grain = std::max<size_t>(1, grain);
   std::atomic<size_t> next{0};
+  std::exception_ptr failure;
+  std::once_flag failed;
   const auto work = [&] {
-    for (;;) {
-      const size_t begin = next.fetch_add(grain, std::memory_order_relaxed);
-      if (begin >= count) return;
-      body(begin, std::min(count, begin + grain));
+    try {
+      for (;;) {
+        const size_t begin = next.fetch_add(grain, std::memory_order_relaxed);
+        if (begin >= count) return;
+        body(begin, std::min(count, begin + grain));
+      }
+    } catch (...) {
+      // In practice bad_alloc: the caller must hear of it, and the other chunks are of no use.
+      std::call_once(failed, [&] { failure = std::current_exception(); });
+      next.store(count, std::memory_order_relaxed);
     }
   };
   const size_t chunks = (count + grain - 1) / grain;
@@ -46,6 +56,7 @@ void ParallelFor(size_t count, size_t grain, size_t threads,
   for (size_t i = 0; i < extra; ++i) workers.emplace_back(work);
   work();
   for (std::thread& worker : workers) worker.join();
+  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace msprobe::base

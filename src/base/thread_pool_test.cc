@@ -24,6 +24,14 @@ TEST(ParallelForTest, EveryIndexExactlyOnce) {
   }
 }
 
+TEST(ParallelForTest, AnExceptionReachesTheCaller) {
+  EXPECT_THROW(ParallelFor(1000, 1, 4,
+                           [](size_t begin, size_t) {
+                             if (begin == 500) throw std::bad_alloc();
+                           }),
+               std::bad_alloc);
+}
+
 TEST(DiagnosticsTest, CountsFromManyThreadsAndKeepsABoundedList) {
   Diagnostics diagnostics;
   ParallelFor(30'000, 100, 4, [&](size_t begin, size_t end) {

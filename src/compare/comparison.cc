@@ -141,7 +141,7 @@ void JudgeParents(Comparison* comparison) {
   const graph::Graph& graph = *comparison->target;
   const double worst_band = WorstBand(comparison->mode);
   std::vector<NodeResult>& nodes = comparison->nodes;
-  for (const graph::NodeId id : graph::ExecutionOrder(graph)) {
+  for (const graph::NodeId id : graph::CompletionOrder(graph)) {
     const graph::Node& node = graph.nodes[id];
     if (node.kind == graph::NodeKind::kApiCollection) JudgeCollection(graph, id, &nodes);
     NodeResult& result = nodes[id];

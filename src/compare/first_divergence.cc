@@ -32,7 +32,7 @@ class Finder {
   }
 
   DivergenceReport Run() {
-    const std::vector<NodeId> order = graph::ExecutionOrder(graph_);
+    const std::vector<NodeId> order = graph::CompletionOrder(graph_);
     for (const NodeId id : order) {
       Classify(id);
       TellParent(id);

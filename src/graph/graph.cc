@@ -31,7 +31,21 @@ std::vector<NodeId> ParentsFirst(const Graph& graph) {
   return order;
 }
 
-std::vector<NodeId> ExecutionOrder(const Graph& graph) {
+std::vector<NodeId> EntryOrder(const Graph& graph) {
+  std::vector<NodeId> order;
+  order.reserve(graph.nodes.size());
+  std::vector<NodeId> open = {kRootNode};
+  while (!open.empty()) {
+    const NodeId id = open.back();
+    open.pop_back();
+    order.push_back(id);
+    const std::span<const NodeId> children = graph.children(id);
+    open.insert(open.end(), children.rbegin(), children.rend());
+  }
+  return order;
+}
+
+std::vector<NodeId> CompletionOrder(const Graph& graph) {
   // Depth first with the parent before its children and the children backwards is the wanted order
   // backwards; a stack of ids instead of recursion, because chains may be 100,000 deep.
   std::vector<NodeId> order(graph.nodes.size());

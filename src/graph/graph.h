@@ -98,9 +98,13 @@ Result<std::unique_ptr<Graph>> BuildGraph(std::shared_ptr<const dump::RankDump> 
 /// All nodes, every parent before its children.
 std::vector<NodeId> ParentsFirst(const Graph& graph);
 
-/// Nodes in execution order: depth first, children in their order, a parent AFTER its children
-/// (that is when its outputs exist).
-std::vector<NodeId> ExecutionOrder(const Graph& graph);
+/// Nodes in the order in which they were entered, as construct.json has it: depth first, a parent
+/// before its children. "Execution order" in everything that people read.
+std::vector<NodeId> EntryOrder(const Graph& graph);
+
+/// Nodes in the order in which they were left, when their outputs exist: depth first, a parent
+/// after its children.
+std::vector<NodeId> CompletionOrder(const Graph& graph);
 
 /// What the viewers show of a node's stack: one line (graph-semantics §3), or all with `complete`.
 /// Backward nodes show the stack of their forward.

@@ -339,16 +339,20 @@ TEST_F(GraphBuilderTest, EntriesAndStacksAreFound) {
   EXPECT_THAT(StackLines(*graph_, kRootNode, true), IsEmpty());
 }
 
-TEST_F(GraphBuilderTest, ExecutionOrderPutsParentsAfterTheirChildren) {
+TEST_F(GraphBuilderTest, OrdersOfEntryAndCompletion) {
   dump_->Edge("Torch.a.0.forward")
       .Edge("Torch.b.0.forward")
       .Edge("Module.m.M.forward.0")
       .Edge("Torch.c.0.forward", "Module.m.M.forward.0");
   Build();
   std::vector<std::string> names;
-  for (const NodeId id : ExecutionOrder(*graph_)) names.emplace_back(graph_->nodes[id].name);
+  for (const NodeId id : CompletionOrder(*graph_)) names.emplace_back(graph_->nodes[id].name);
   EXPECT_THAT(names, ElementsAre("Torch.a.0.forward", "Torch.b.0.forward", "Apis_Between_Modules.0",
                                  "Torch.c.0.forward", "Module.m.M.forward.0", "DefaultModel"));
+  names.clear();
+  for (const NodeId id : EntryOrder(*graph_)) names.emplace_back(graph_->nodes[id].name);
+  EXPECT_THAT(names, ElementsAre("DefaultModel", "Apis_Between_Modules.0", "Torch.a.0.forward",
+                                 "Torch.b.0.forward", "Module.m.M.forward.0", "Torch.c.0.forward"));
 }
 
 }  // namespace

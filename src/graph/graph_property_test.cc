@@ -51,7 +51,7 @@ std::shared_ptr<FakeRankDump> RandomDump(std::mt19937* random) {
 void ExpectTree(const Graph& graph) {
   std::vector<int> seen(graph.nodes.size(), 0);
   for (const NodeId id : ParentsFirst(graph)) ++seen[id];
-  for (const NodeId id : ExecutionOrder(graph)) ++seen[id];
+  for (const NodeId id : CompletionOrder(graph)) ++seen[id];
   for (NodeId id = 0; id < graph.nodes.size(); ++id) {
     EXPECT_EQ(seen[id], 2) << graph.nodes[id].name;
     EXPECT_EQ(graph.Find(graph.nodes[id].name), id);

@@ -44,7 +44,7 @@ void PrintTensorLines(const compare::Comparison& comparison,
   if (comparison.mode != compare::CompareMode::kRealData) return;
   const graph::Graph& target = *comparison.target;
   dump::Record record;
-  for (const graph::NodeId id : graph::ExecutionOrder(target)) {
+  for (const graph::NodeId id : graph::EntryOrder(target)) {
     const compare::NodeResult& node = comparison.result(id);
     const dump::EntryId entry = target.nodes[id].entry;
     if (node.values_size == 0 || entry == dump::kNoEntry) continue;

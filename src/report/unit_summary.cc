@@ -78,7 +78,7 @@ void ListSuspects(const compare::Comparison& comparison,
   for (const compare::Divergence& divergence : divergences.divergences) {
     by_node[divergence.node] = &divergence;
   }
-  for (const NodeId id : graph::ExecutionOrder(*comparison.target)) {
+  for (const NodeId id : graph::EntryOrder(*comparison.target)) {
     // A collection stands for no record: it only repeats its worst child.
     if (id == graph::kRootNode || !IsSuspect(comparison, id) ||
         comparison.target->nodes[id].kind == graph::NodeKind::kApiCollection) {

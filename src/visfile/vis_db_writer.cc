@@ -233,7 +233,7 @@ Status Writer::AddSide(const SideText& side, std::string_view source, int64_t st
   insert_node_.BindText(kDumpDataDir, side.graph().dump->dump_data_dir());
   insert_node_.BindInt(kStep, step);
   insert_node_.BindInt(kRank, rank);
-  const std::vector<NodeId> order = graph::ExecutionOrder(side.graph());
+  const std::vector<NodeId> order = graph::CompletionOrder(side.graph());
   return OrderedChunks<Chunk>(
       order.size(), kNodesPerChunk, options_,
       [&](size_t begin, size_t end, Chunk* chunk) {
