@@ -1,0 +1,99 @@
+/** The viewer's API over HTTP. */
+
+import { ApiError, type NodeRef, type Source, type UnitRef } from "./source";
+import type { Filter, Item, Page, Side } from "./types";
+
+type Parameters = Record<string, string | number>;
+
+export class HttpSource implements Source {
+  /** `base` is the address of the API, ending in a slash; relative ones count from the page. */
+  constructor(private readonly base: string) {}
+
+  private address(route: string, parameters: Parameters): string {
+    const query = new URLSearchParams();
+    for (const [name, value] of Object.entries(parameters)) query.set(name, String(value));
+    const text = query.toString();
+    return `${this.base}${route}${text === "" ? "" : `?${text}`}`;
+  }
+
+  private async ask<T>(
+    method: string,
+    route: string,
+    parameters: Parameters,
+    signal?: AbortSignal,
+    body?: unknown,
+  ): Promise<T> {
+    const request: RequestInit = { method, headers: { Accept: "application/json" } };
+    if (signal !== undefined) request.signal = signal;
+    if (body !== undefined) {
+      request.body = JSON.stringify(body);
+      request.headers = { ...request.headers, "Content-Type": "application/json" };
+    }
+    const answer = await fetch(this.address(route, parameters), request);
+    if (answer.ok) return (await answer.json()) as T;
+    let error = { fact: `the server answered with status ${answer.status}`, advice: "", path: "" };
+    try {
+      error = { ...error, ...((await answer.json()) as { error: typeof error }).error };
+    } catch {
+      // Not from our server: the status is all there is to say.
+    }
+    throw new ApiError(answer.status, error.fact, error.advice, error.path);
+  }
+
+  private get<T>(route: string, parameters: Parameters, signal?: AbortSignal): Promise<T> {
+    return this.ask("GET", route, parameters, signal);
+  }
+
+  files: Source["files"] = (signal) => this.get("files", {}, signal);
+  open: Source["open"] = (file, signal) => this.get("open", { file }, signal);
+  cancel: Source["cancel"] = (file) => this.ask("DELETE", "open", { file });
+
+  rows: Source["rows"] = (unit, t, g, offset, limit, micro, signal) =>
+    this.get(
+      "rows",
+      { ...unit, t, g, offset, limit, ...(micro === null ? {} : { micro }) },
+      signal,
+    );
+
+  path: Source["path"] = (unit: UnitRef, node: NodeRef, alone, signal) =>
+    this.get("path", { ...unit, ...node, ...(alone ? { alone: 1 } : {}) }, signal);
+
+  list: Source["list"] = (unit, filter: Filter, side, offset, limit, signal) =>
+    this.get("list", { ...unit, ...filter, side, offset, limit }, signal);
+
+  search: Source["search"] = (unit, q, side, offset, limit, signal): Promise<Page<Item>> =>
+    this.get("search", { ...unit, q, side, offset, limit }, signal);
+
+  seek: Source["seek"] = async (unit, from, forward, filter, signal) => {
+    const dir = forward ? 1 : -1;
+    const answer = await this.get<{ item: Item | null }>(
+      "seek",
+      { ...unit, ...from, dir, ...filter },
+      signal,
+    );
+    return answer.item;
+  };
+
+  node: Source["node"] = (unit, side: Side, id, signal) =>
+    this.get("node", { ...unit, side, id }, signal);
+
+  overview: Source["overview"] = async (unit, bins, signal) =>
+    (
+      await this.get<{ bins: Awaited<ReturnType<Source["overview"]>> }>(
+        "overview",
+        { ...unit, bins },
+        signal,
+      )
+    ).bins;
+
+  divergence: Source["divergence"] = (unit, signal) => this.get("divergence", { ...unit }, signal);
+  matches: Source["matches"] = (unit, signal) => this.get("matches", { ...unit }, signal);
+
+  match: Source["match"] = async (unit, t, g, children) => {
+    await this.ask("POST", "matches", { ...unit }, undefined, { t, g, children });
+  };
+  unmatch: Source["unmatch"] = async (unit, pair) => {
+    await this.ask("DELETE", "matches", { ...unit }, undefined, pair ?? {});
+  };
+  matchesYaml: Source["matchesYaml"] = (unit) => this.address("matches.yaml", { ...unit });
+}

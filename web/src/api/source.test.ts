@@ -1,0 +1,150 @@
+// @vitest-environment node
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { transformer } from "../../test_server/graphs";
+import { startServer } from "../../test_server/server";
+import { EmbeddedSource } from "./embedded_source";
+import { HttpSource } from "./http_source";
+import { ApiError, type Source } from "./source";
+import type { ReadyFile } from "./types";
+
+const FILE = "compare_20261129.vis.db";
+const server = startServer("dist");
+const unit = { file: FILE, u: 3 };
+
+beforeAll(() => new Promise<void>((done) => server.listen(0, "127.0.0.1", done)));
+afterAll(() => server.close());
+
+const sources: [string, () => Source][] = [
+  ["EmbeddedSource", () => new EmbeddedSource(transformer(FILE, 6, 8, 2))],
+  [
+    "HttpSource",
+    () => new HttpSource(`http://127.0.0.1:${(server.address() as AddressInfo).port}/api/`),
+  ],
+];
+
+describe.each(sources)("%s", (_name, make) => {
+  it("opens a file and describes its units", async () => {
+    const file = (await make().open(FILE)) as ReadyFile;
+    expect(file.state).toBe("ready");
+    expect(file.units.map((one) => [one.step, one.rank]).slice(6, 10)).toEqual([
+      [0, 6],
+      [0, 7],
+      [1, 0],
+      [1, 1],
+    ]);
+    const counts = file.units[3]?.counts;
+    expect(counts?.unmatched).toEqual([1, 3]);
+    expect(file.units[3]?.culprits).toBe(1);
+  });
+
+  it("lists files", async () => {
+    expect((await make().files()).files.map((file) => file.file)).toContain(FILE);
+  });
+
+  it("aligns rows, with gaps in their place", async () => {
+    const source = make();
+    const { rows } = await source.path(unit, { side: "t", name: "Tensor.mul_.0.forward" }, false);
+    const [, layer, attn, node] = rows;
+    expect(node).toMatchObject({ g: -1, at: 2, total: 6 });
+    const page = await source.rows(unit, attn?.t ?? 0, attn?.g ?? 0, 0, 100, null);
+    expect(page.total).toBe(6);
+    expect(page.rows.map((row) => row.t?.label ?? null)[2]).toBe("mul_.0");
+    expect(page.rows[2]?.g).toBeNull();
+    expect(page.rows[2]?.index).toBeNull();
+    expect(page.rows[1]?.index).not.toBeNull();
+    expect(layer?.total).toBe(6);
+  });
+
+  it("pages rows", async () => {
+    const source = make();
+    const whole = await source.rows(unit, 0, 0, 0, 100, null);
+    const part = await source.rows(unit, 0, 0, 1, 1, null);
+    expect(part).toEqual({ total: whole.total, offset: 1, rows: [whole.rows[1]] });
+  });
+
+  it("shows one side alone", async () => {
+    const source = make();
+    const gap = { side: "g" as const, name: "Functional.dropout.0.forward" };
+    const together = await source.path(unit, gap, false);
+    const alone = await source.path(unit, gap, true);
+    expect(together.rows.map((row) => row.t)).toEqual(
+      [1, 2, -1].map((_, i) => together.rows[i]?.t),
+    );
+    expect(alone.rows.every((row) => row.t === -1)).toBe(true);
+    const row = alone.rows[1];
+    const page = await source.rows(unit, -1, row?.g ?? 0, 0, 100, null);
+    expect(page.rows.at(-1)?.g?.name).toBe("Functional.dropout.0.forward");
+  });
+
+  it("keeps to a micro step", async () => {
+    const other = { file: FILE, u: 8 };
+    const all = await make().rows(other, 0, 0, 0, 100, null);
+    const one = await make().rows(other, 0, 0, 0, 100, 1);
+    expect(one.total).toBe(all.total / 2);
+    expect(one.rows.every((row) => row.t?.micro === 1)).toBe(true);
+  });
+
+  it("lists by band, status, role and partner, in execution order", async () => {
+    const source = make();
+    const file = (await source.open(FILE)) as ReadyFile;
+    const worst = await source.list(unit, { by: "band", value: "4" }, "t", 0, 100);
+    expect(worst.total).toBe(file.units[3]?.counts.bands[4]);
+    expect(worst.items.map((item) => item.label).slice(0, 3)).toEqual([
+      "layers.1",
+      "attn",
+      "softmax.1",
+    ]);
+    const unmatched = await source.list(unit, { by: "unmatched", value: "" }, "g", 0, 2);
+    expect(unmatched.total).toBe(3);
+    expect(unmatched.items).toHaveLength(2);
+    const culprits = await source.list(unit, { by: "role", value: "culprit" }, "t", 0, 9);
+    expect(culprits.items.map((item) => item.name)).toEqual(["Functional.softmax.1.forward"]);
+  });
+
+  it("searches both sides without regard to case, with stars", async () => {
+    const source = make();
+    expect((await source.search(unit, "SOFTMAX", "b", 0, 5)).total).toBe(12);
+    expect((await source.search(unit, "soft*.3", "t", 0, 5)).total).toBe(1);
+    expect((await source.search(unit, "max*soft", "b", 0, 5)).total).toBe(0);
+  });
+
+  it("seeks the next and the previous", async () => {
+    const source = make();
+    const filter = { by: "suspicious", value: "" } as const;
+    const first = await source.seek(unit, { side: "t", id: 0 }, true, filter);
+    expect(first?.label).toBe("layers.1");
+    const second = await source.seek(unit, { side: "t", id: first?.id ?? 0 }, true, filter);
+    expect(second?.label).toBe("attn");
+    const back = await source.seek(unit, { side: "t", id: second?.id ?? 0 }, false, filter);
+    expect(back?.id).toBe(first?.id);
+    expect(await source.seek(unit, { side: "t", id: first?.id ?? 0 }, false, filter)).toBeNull();
+  });
+
+  it("tells a node, the overview and the first divergence", async () => {
+    const source = make();
+    const divergence = await source.divergence(unit);
+    expect(divergence.total).toBe(1);
+    expect(divergence.victims).toBeGreaterThan(10);
+    const culprit = divergence.culprits[0];
+    expect(culprit?.frame).toContain("attention.py");
+    const detail = await source.node(unit, "t", culprit?.id ?? 0);
+    expect(detail.path.map((step) => step.label)).toEqual([
+      "DefaultModel",
+      "decoder",
+      "layers.1",
+      "attn",
+      "softmax.1",
+    ]);
+    expect(detail.values.map((value) => value.key)).toEqual(["input.0", "input.dim", "output.0"]);
+    const bins = await source.overview(unit, 10);
+    expect(bins).toHaveLength(10);
+    expect(Math.max(...bins.map((bin) => bin.worst ?? 0))).toBe(1);
+  });
+
+  it("says what went wrong", async () => {
+    const wrong = make().path(unit, { side: "t", name: "nothing" }, false);
+    await expect(wrong).rejects.toBeInstanceOf(ApiError);
+    await expect(wrong).rejects.toMatchObject({ status: 404, fact: "no node has this name" });
+  });
+});

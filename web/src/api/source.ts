@@ -1,0 +1,85 @@
+/** Where the viewer's data comes from: a server, or the page itself (an exported report). */
+
+import type {
+  Detail,
+  DivergenceReport,
+  FileList,
+  Filter,
+  Item,
+  LoadingFile,
+  ManualPair,
+  NodePath,
+  OverviewBin,
+  Page,
+  ReadyFile,
+  RowPage,
+  Side,
+} from "./types";
+
+/** What went wrong, in the words of the server. */
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly fact: string,
+    readonly advice: string,
+    readonly path: string,
+  ) {
+    super(fact);
+  }
+}
+
+/** A place in a file: unit `u` is one step and rank. */
+export interface UnitRef {
+  file: string;
+  u: number;
+}
+
+export type NodeRef = { side: Side } & ({ id: number } | { name: string });
+
+export interface Source {
+  files(signal?: AbortSignal): Promise<FileList>;
+  open(file: string, signal?: AbortSignal): Promise<ReadyFile | LoadingFile>;
+  cancel(file: string): Promise<void>;
+  rows(
+    unit: UnitRef,
+    t: number,
+    g: number,
+    offset: number,
+    limit: number,
+    micro: number | null,
+    signal?: AbortSignal,
+  ): Promise<RowPage>;
+  /** `alone`: among the nodes of its own side only, as a side without the other shows them. */
+  path(unit: UnitRef, node: NodeRef, alone: boolean, signal?: AbortSignal): Promise<NodePath>;
+  list(
+    unit: UnitRef,
+    filter: Filter,
+    side: Side,
+    offset: number,
+    limit: number,
+    signal?: AbortSignal,
+  ): Promise<Page<Item>>;
+  search(
+    unit: UnitRef,
+    query: string,
+    side: Side | "b",
+    offset: number,
+    limit: number,
+    signal?: AbortSignal,
+  ): Promise<Page<Item>>;
+  seek(
+    unit: UnitRef,
+    from: { side: Side; id: number },
+    forward: boolean,
+    filter: Filter,
+    signal?: AbortSignal,
+  ): Promise<Item | null>;
+  node(unit: UnitRef, side: Side, id: number, signal?: AbortSignal): Promise<Detail>;
+  overview(unit: UnitRef, bins: number, signal?: AbortSignal): Promise<OverviewBin[]>;
+  divergence(unit: UnitRef, signal?: AbortSignal): Promise<DivergenceReport>;
+  matches(unit: UnitRef, signal?: AbortSignal): Promise<{ pairs: ManualPair[]; undo: boolean }>;
+  match(unit: UnitRef, t: number, g: number, children: boolean): Promise<void>;
+  unmatch(unit: UnitRef, pair: { t: number; g: number } | null): Promise<void>;
+  /** Address of the pairs as a layer mapping; null where nothing can be saved. */
+  matchesYaml(unit: UnitRef): string | null;
+}

@@ -1,0 +1,224 @@
+/** The JSON of the viewer's API, as docs/viewer-api.md describes it. */
+
+export type Side = "t" | "g";
+export type NodeStatus = "pass" | "warning" | "error" | "unreadable" | "unmatched" | "";
+export type Overflow = "" | "medium" | "high" | "critical";
+export type NodeKind = "module" | "api" | "collection" | "root";
+export type Role = "" | "culprit" | "victim" | "amplifier" | "collective" | "undecidable";
+
+/** No node: the gap of a row. */
+export const GAP = -1;
+
+export interface FileEntry {
+  file: string;
+  kind: "vis" | "db" | "dump";
+  type: "compare" | "build" | "";
+  bytes: number;
+  /** Seconds since the epoch. */
+  modified: number;
+}
+
+export interface FileList {
+  root: string;
+  files: FileEntry[];
+  notes: string[];
+}
+
+export interface Band {
+  color: string;
+  lo: number;
+  hi: number;
+  label: string;
+}
+
+export interface UnitCounts {
+  bands: number[];
+  unmatched: [number, number];
+  pass: number;
+  warning: number;
+  error: number;
+  unreadable: number;
+  overflow: { medium: number; high: number; critical: number };
+}
+
+export interface Unit {
+  step: number | null;
+  rank: number | null;
+  micro_steps: number;
+  nodes: [number, number];
+  worst: number | null;
+  culprits: number;
+  counts: UnitCounts;
+}
+
+export interface ReadyFile {
+  state: "ready";
+  file: string;
+  type: "compare" | "build";
+  mode: "statistics" | "real_data" | "md5" | "structure";
+  overflow: boolean;
+  can_match: boolean;
+  bands: Band[];
+  units: Unit[];
+  notes: string[];
+}
+
+export interface LoadingFile {
+  state: "loading";
+  phase: string;
+  done: number;
+  total: number;
+}
+
+export interface Verdict {
+  kind: NodeKind;
+  index: number | null;
+  worst: number | null;
+  status: NodeStatus;
+  overflow: Overflow;
+  role: Role;
+}
+
+export interface Brief extends Verdict {
+  id: number;
+  name: string;
+  label: string;
+  cls: string;
+  dir: "f" | "b" | "";
+  shape: string;
+  n: number;
+  inside: number;
+  micro: number;
+  partner: number | null;
+  /** Place in execution order; servers of the first version do not say it. */
+  order?: number;
+}
+
+export interface Row {
+  n: number;
+  index: number | null;
+  t: Brief | null;
+  g: Brief | null;
+}
+
+export interface Item extends Verdict {
+  side: Side;
+  id: number;
+  name: string;
+  label: string;
+}
+
+export interface Page<T> {
+  total: number;
+  offset: number;
+  items: T[];
+}
+
+export interface RowPage {
+  total: number;
+  offset: number;
+  rows: Row[];
+}
+
+export interface PathStep {
+  t: number;
+  g: number;
+  at: number;
+  total: number;
+}
+
+export interface NodePath {
+  side: Side;
+  id: number;
+  rows: PathStep[];
+}
+
+export type RecordedSide = Partial<
+  Record<
+    | "type"
+    | "dtype"
+    | "shape"
+    | "Max"
+    | "Min"
+    | "Mean"
+    | "Norm"
+    | "value"
+    | "md5"
+    | "requires_grad"
+    | "data_name",
+    string
+  >
+>;
+
+export interface RecordedValue {
+  key: string;
+  section: "input" | "output" | "parameter";
+  target: RecordedSide | null;
+  golden: RecordedSide | null;
+  metrics: Record<string, string | number>;
+  status: NodeStatus;
+  reason: string;
+  differs?: string[];
+}
+
+export interface Detail {
+  node: Item;
+  cls: string;
+  dir: "f" | "b" | "";
+  micro: number;
+  reason: string;
+  partner: { id: number; name: string } | null;
+  path: { id: number; label: string }[];
+  stack: { target: string[]; golden: string[] };
+  values: RecordedValue[];
+  peers: { rank: string; name: string; u: number }[];
+}
+
+export interface OverviewBin {
+  worst: number | null;
+  unmatched: number;
+  side: Side;
+  id: number;
+}
+
+export interface DivergenceReport {
+  total: number;
+  victims: number;
+  undecided: number;
+  culprits: { id: number; name: string; reason: string; frame: string }[];
+}
+
+export interface ManualPair {
+  t: number;
+  g: number;
+  target: string;
+  golden: string;
+}
+
+/** Which nodes a list holds. */
+export interface Filter {
+  by: "band" | "status" | "unmatched" | "overflow" | "role" | "suspicious";
+  value: string;
+}
+
+/** A brief with its parent: how an exported report holds the hierarchy. */
+export interface EmbeddedBrief extends Brief {
+  /** -1 for the root. */
+  parent: number;
+}
+
+export interface EmbeddedUnit {
+  /** In execution order: depth first, parents first. */
+  target: EmbeddedBrief[];
+  /** Empty for single graphs. */
+  golden: EmbeddedBrief[];
+  /** By node id. */
+  details: { t: Record<string, Detail>; g: Record<string, Detail> };
+}
+
+/** What a report made by `msprobe view --export` carries. */
+export interface EmbeddedData {
+  version: 1;
+  open: ReadyFile;
+  units: EmbeddedUnit[];
+}

@@ -1,0 +1,11 @@
+/** Phrases with places for values: `{count} nodes`. */
+
+export type PhraseValues = Record<string, string | number>;
+
+export function fill(phrase: string, values: PhraseValues): string {
+  return phrase.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
+}
+
+export function placeholders(phrase: string): string[] {
+  return [...phrase.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? "").sort();
+}

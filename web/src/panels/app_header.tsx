@@ -1,0 +1,193 @@
+/** The bar on top: which file and unit, search, and how to look at it. */
+
+import type { Coloring } from "../model/paint";
+import type { App } from "../state/app";
+import { text } from "../state/language";
+import { language, sideOpen, TEXT_SIZES, textSize, themeChoice } from "../state/preferences";
+import { Icon } from "../widgets/icons";
+import { Picker } from "../widgets/picker";
+import { SearchBox } from "./search_box";
+
+export function AppHeader({ app }: { app: App }) {
+  const shown = app.workspace.file.value !== null;
+  return (
+    <header>
+      <button
+        type="button"
+        class="quiet toggle-side"
+        aria-pressed={sideOpen.value}
+        title={text("header.side")}
+        aria-label={text("header.side")}
+        onClick={() => {
+          sideOpen.value = !sideOpen.value;
+        }}
+      >
+        <Icon name="panel" />
+      </button>
+      <h1>msprobe</h1>
+      <FilePicker app={app} />
+      {shown && <UnitPickers app={app} />}
+      {shown && <SearchBox app={app} />}
+      <span class="stretch" />
+      {shown && <ViewOptions app={app} />}
+      <PageOptions app={app} />
+    </header>
+  );
+}
+
+function FilePicker({ app }: { app: App }) {
+  const { files, name } = app.workspace;
+  const list = files.value?.files ?? [];
+  if (list.length < 2 && name.value !== null) {
+    return <span class="file-name">{name.value}</span>;
+  }
+  if (list.length === 0) return null;
+  return (
+    <Picker
+      label={text("header.file")}
+      className="file"
+      value={name.value ?? ""}
+      options={[
+        { value: "", name: text("header.all_files") },
+        ...list.map((file) => ({ value: file.file, name: file.file })),
+      ]}
+      change={(value) => app.openFile(value === "" ? null : value)}
+    />
+  );
+}
+
+function UnitPickers({ app }: { app: App }) {
+  const { workspace } = app;
+  const unit = workspace.unit.value;
+  if (unit === null) return null;
+  const show = (step: number | null, rank: number | null) =>
+    void app.run(() => app.showUnit(workspace.unitAt(step, rank)));
+  const options = (values: (number | null)[]) =>
+    values.map((value) => ({ value: String(value), name: value === null ? "–" : String(value) }));
+  const parse = (value: string) => (value === "null" ? null : Number(value));
+  const micro = workspace.micro.value;
+  return (
+    <>
+      <Picker
+        label={text("header.step")}
+        value={String(unit.step)}
+        options={options(workspace.steps.value)}
+        change={(value) => show(parse(value), unit.rank)}
+      />
+      <Picker
+        label={text("header.rank")}
+        value={String(unit.rank)}
+        options={options(workspace.ranks.value)}
+        change={(value) => show(unit.step, parse(value))}
+      />
+      {unit.micro_steps > 1 && (
+        <Picker
+          label={text("header.micro")}
+          value={micro === null ? "" : String(micro)}
+          options={[
+            { value: "", name: text("header.all") },
+            ...options(Array.from({ length: unit.micro_steps }, (_, i) => i)),
+          ]}
+          change={(value) =>
+            void app.run(() => app.showUnit(workspace.u.value, value === "" ? null : Number(value)))
+          }
+        />
+      )}
+    </>
+  );
+}
+
+function ViewOptions({ app }: { app: App }) {
+  const { workspace } = app;
+  if (!workspace.comparison.value && !workspace.file.value?.overflow) return null;
+  const colorings: Coloring[] = workspace.file.value?.overflow
+    ? ["index", "status", "overflow"]
+    : ["index", "status"];
+  return (
+    <>
+      <Picker
+        label={text("header.colour")}
+        value={workspace.coloring.value}
+        options={colorings.map((value) => ({ value, name: text(`colour.${value}`) }))}
+        change={(value) => app.setColoring(value as Coloring)}
+      />
+      {workspace.comparison.value && (
+        <button
+          type="button"
+          class="pick"
+          aria-pressed={workspace.linked.value}
+          title={text(workspace.linked.value ? "header.linked_on" : "header.linked_off")}
+          onClick={() => void app.run(() => app.setLinked(!workspace.linked.value))}
+        >
+          <Icon name="link" />
+          {text("header.linked")}
+        </button>
+      )}
+    </>
+  );
+}
+
+function PageOptions({ app }: { app: App }) {
+  const resize = (step: number) => {
+    const sizes: readonly number[] = TEXT_SIZES;
+    const at = sizes.findIndex((size) => size >= textSize.value);
+    textSize.value = sizes[Math.min(Math.max(0, at + step), sizes.length - 1)] ?? 100;
+  };
+  const themes = { auto: "light", light: "dark", dark: "auto" } as const;
+  const signs = { auto: "◐", light: "☀", dark: "☾" } as const;
+  return (
+    <div class="page-options">
+      <button
+        type="button"
+        class="quiet"
+        title={text("header.smaller")}
+        aria-label={text("header.smaller")}
+        onClick={() => resize(-1)}
+      >
+        A−
+      </button>
+      <button
+        type="button"
+        class="quiet"
+        title={text("header.larger")}
+        aria-label={text("header.larger")}
+        onClick={() => resize(1)}
+      >
+        A+
+      </button>
+      <button
+        type="button"
+        class="quiet"
+        title={text("header.language")}
+        aria-label={text("header.language")}
+        onClick={() => {
+          language.value = language.value === "en" ? "zh" : "en";
+        }}
+      >
+        {language.value === "en" ? "中文" : "EN"}
+      </button>
+      <button
+        type="button"
+        class="quiet"
+        title={text(`theme.${themeChoice.value}`)}
+        aria-label={text(`theme.${themeChoice.value}`)}
+        onClick={() => {
+          themeChoice.value = themes[themeChoice.value];
+        }}
+      >
+        {signs[themeChoice.value]}
+      </button>
+      <button
+        type="button"
+        class="quiet"
+        title={text("header.help")}
+        aria-label={text("header.help")}
+        onClick={() => {
+          app.helpOpen.value = true;
+        }}
+      >
+        ?
+      </button>
+    </div>
+  );
+}

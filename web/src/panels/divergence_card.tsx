@@ -1,0 +1,86 @@
+/** The first node whose inputs agree and whose outputs do not: where to look first. */
+
+import { groupDigits } from "../base/numbers";
+import type { App } from "../state/app";
+import { text } from "../state/language";
+import { NameText } from "../widgets/name_text";
+
+export function DivergenceCard({ app }: { app: App }) {
+  const report = app.suspects.divergence.value;
+  if (!app.workspace.comparison.value || report === null) return null;
+  const at = app.suspects.culprit.value;
+  const culprit = report.culprits[at];
+  if (culprit === undefined) return <NoCulprit undecided={report.undecided} app={app} />;
+  const more = report.culprits.length > 1;
+  const go = (to?: number) => void app.run(() => app.suspects.goToCulprit(to));
+  return (
+    <section class="divergence">
+      <h2>
+        {text(at === 0 ? "divergence.first" : "divergence.later")}
+        {more && (
+          <span class="count">{text("divergence.of", { at: at + 1, total: report.total })}</span>
+        )}
+      </h2>
+      <p class="divergence-name">
+        <NameText className="" name={culprit.name} />
+      </p>
+      {culprit.reason !== "" && (
+        <p>
+          <bdi>{culprit.reason}</bdi>
+        </p>
+      )}
+      <p class="frame">
+        <bdi>{shortFrame(culprit.frame)}</bdi>
+      </p>
+      {report.victims > 0 && (
+        <p>{text("divergence.victims", { count: groupDigits(report.victims) })}</p>
+      )}
+      <div class="actions">
+        <button type="button" class="main" onClick={() => go(at)}>
+          {text("divergence.go")}
+        </button>
+        <kbd>f</kbd>
+        {more && (
+          <span class="more">
+            <button
+              type="button"
+              class="plain"
+              onClick={() => go((at + report.culprits.length - 1) % report.culprits.length)}
+            >
+              ‹ {text("divergence.previous")}
+            </button>
+            <button
+              type="button"
+              class="plain"
+              onClick={() => go((at + 1) % report.culprits.length)}
+            >
+              {text("divergence.next")} ›
+            </button>
+          </span>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function NoCulprit({ undecided, app }: { undecided: number; app: App }) {
+  const worst = app.workspace.unit.value?.worst ?? null;
+  const bands = app.workspace.bands.value;
+  const fine = worst === null || worst < (bands.at(-1)?.lo ?? 1);
+  return (
+    <section class={fine ? "divergence none" : "divergence"}>
+      <h2>{text("divergence.first")}</h2>
+      <p>{text(fine ? "divergence.none" : "divergence.not_found")}</p>
+      {undecided > 0 && <p>{text("divergence.undecided", { count: groupDigits(undecided) })}</p>}
+    </section>
+  );
+}
+
+/** `attention.py:84 w = softmax(x)` of `File /a/attention.py, line 84, in f, \n w = …`. */
+export function shortFrame(frame: string): string {
+  const match = /^File (.*), line (\d+), in ([^\n]*?),?\s*(?:\n\s*(.*))?$/s.exec(frame.trim());
+  if (match === null) return frame;
+  const [, path = "", line = "", , code = ""] = match;
+  const file = path.split(/[\\/]/).pop() ?? path;
+  return code === "" ? `${file}:${line}` : `${file}:${line}  ${code.trim()}`;
+}

@@ -1,0 +1,67 @@
+/** What the keys do, and what the colours mean. */
+
+import { useEffect, useRef } from "preact/hooks";
+import type { App } from "../state/app";
+import { text } from "../state/language";
+import { Icon } from "../widgets/icons";
+
+const KEYS = [
+  ["↑ ↓", "help.move"],
+  ["→ ←", "help.open"],
+  ["Enter", "help.toggle"],
+  ["*", "help.siblings"],
+  ["PgUp PgDn Home End", "help.far"],
+  ["/", "help.search"],
+  ["n N", "help.next"],
+  ["f", "help.first"],
+  ["p", "help.partner"],
+  ["c", "help.collapse"],
+  ["?", "help.help"],
+] as const;
+
+const SIGNS = ["help.index", "help.grey", "help.hidden", "help.gap", "help.culprit"] as const;
+
+export function HelpDialog({ app }: { app: App }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const open = app.helpOpen.value;
+  useEffect(() => {
+    if (open) dialog.current?.showModal();
+  }, [open]);
+  if (!open) return null;
+  const close = () => {
+    app.helpOpen.value = false;
+  };
+  return (
+    <dialog ref={dialog} aria-labelledby="help-title" onClose={close}>
+      <div class="dialog-head">
+        <h2 id="help-title">{text("help.title")}</h2>
+        <button
+          type="button"
+          class="quiet"
+          aria-label={text("close")}
+          onClick={() => dialog.current?.close()}
+        >
+          <Icon name="close" />
+        </button>
+      </div>
+      <dl class="keys-list">
+        {KEYS.map(([keys, key]) => (
+          <>
+            <dt key={key}>
+              {keys.split(" ").map((one) => (
+                <kbd key={one}>{one}</kbd>
+              ))}
+            </dt>
+            <dd>{text(key)}</dd>
+          </>
+        ))}
+      </dl>
+      <h3>{text("help.signs")}</h3>
+      <ul>
+        {SIGNS.map((key) => (
+          <li key={key}>{text(key)}</li>
+        ))}
+      </ul>
+    </dialog>
+  );
+}

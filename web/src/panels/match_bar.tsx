@@ -1,0 +1,143 @@
+/** Pairing unmatched nodes by hand: pick one, pick the other, look at what was paired. */
+
+import { useSignal } from "@preact/signals";
+import type { App } from "../state/app";
+import { text } from "../state/language";
+import { Icon } from "../widgets/icons";
+import { NameText } from "../widgets/name_text";
+
+/** Shown in the node panel of a node without a partner. */
+export function MatchButton({ app }: { app: App }) {
+  const { navigation, matching, workspace } = app;
+  const selected = navigation.selected.value;
+  if (workspace.file.value?.can_match !== true || selected === null) return null;
+  const partner = selected.side === "t" ? selected.g : selected.t;
+  if (partner >= 0 || matching.picked.value !== null) return null;
+  return (
+    <button type="button" class="pick" onClick={() => matching.pick()}>
+      <Icon name="link" />
+      {text("match.start")}
+    </button>
+  );
+}
+
+/** Stands above the tree while a pair is made, and while there are pairs. */
+export function MatchBar({ app }: { app: App }) {
+  const { matching } = app;
+  if (matching.picked.value !== null) return <PickSecond app={app} />;
+  return matching.pairs.value.length > 0 ? <Pairs app={app} /> : null;
+}
+
+function PickSecond({ app }: { app: App }) {
+  const { matching } = app;
+  const picked = matching.picked.value;
+  const candidate = matching.candidate();
+  if (picked === null) return null;
+  return (
+    <div class="match-bar" role="status">
+      <Icon name="link" />
+      <span class="match-pair">
+        <NameText className="match-name" name={picked.name} />
+        <span aria-hidden="true">↔</span>
+        {candidate === null ? (
+          <span>{text(picked.side === "t" ? "match.pick_golden" : "match.pick_target")}</span>
+        ) : (
+          <NameText className="match-name" name={candidate.name} />
+        )}
+      </span>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={matching.withChildren.value}
+          onChange={(event) => {
+            matching.withChildren.value = event.currentTarget.checked;
+          }}
+        />
+        {text("match.children")}
+      </label>
+      <button
+        type="button"
+        class="main"
+        disabled={candidate === null}
+        onClick={() =>
+          void app.run(async () => {
+            await matching.confirm();
+            app.say(text("match.done"));
+          })
+        }
+      >
+        {text("match.confirm")}
+      </button>
+      <button
+        type="button"
+        class="plain"
+        onClick={() => {
+          matching.picked.value = null;
+        }}
+      >
+        {text("cancel")}
+      </button>
+    </div>
+  );
+}
+
+function Pairs({ app }: { app: App }) {
+  const open = useSignal(false);
+  const { matching, navigation } = app;
+  const pairs = matching.pairs.value;
+  const address = matching.exportAddress();
+  const undo = (pair: { t: number; g: number } | null) => void app.run(() => matching.undo(pair));
+  return (
+    <div class="match-bar">
+      <Icon name="link" />
+      <button
+        type="button"
+        class="plain"
+        aria-expanded={open.value}
+        onClick={() => {
+          open.value = !open.value;
+        }}
+      >
+        {text("match.pairs", { count: pairs.length })} {open.value ? "▴" : "▾"}
+      </button>
+      <span class="stretch" />
+      {matching.canUndo.value && (
+        <button type="button" class="pick" onClick={() => undo(null)}>
+          <Icon name="undo" />
+          {text("match.undo")}
+        </button>
+      )}
+      {address !== null && (
+        <a class="pick" href={address} download="layer_mapping.yaml">
+          {text("match.export")}
+        </a>
+      )}
+      {open.value && (
+        <ul class="match-list">
+          {pairs.map((pair) => (
+            <li key={`${pair.t} ${pair.g}`}>
+              <button
+                type="button"
+                class="plain"
+                onClick={() => void app.run(() => navigation.go({ side: "t", id: pair.t }))}
+              >
+                <NameText className="" name={pair.target} />
+              </button>
+              <span aria-hidden="true">↔</span>
+              <NameText className="match-name" name={pair.golden} />
+              <button
+                type="button"
+                class="quiet"
+                title={text("match.remove")}
+                aria-label={text("match.remove")}
+                onClick={() => undo(pair)}
+              >
+                <Icon name="close" />
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,97 @@
+/** Search over the names of both sides, with hits as one types. */
+
+import { useSignal, useSignalEffect } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import type { Item } from "../api/types";
+import { groupDigits } from "../base/numbers";
+import type { App } from "../state/app";
+import { text } from "../state/language";
+import { Icon } from "../widgets/icons";
+import { ItemList } from "./item_list";
+
+export function SearchBox({ app }: { app: App }) {
+  const { search } = app;
+  const open = useSignal(false);
+  const active = useSignal(-1);
+  const box = useRef<HTMLDivElement>(null);
+  const hits = search.hits.value;
+  const total = hits?.total.value ?? null;
+
+  useSignalEffect(() => {
+    search.hits.value;
+    active.value = -1;
+  });
+  useEffect(() => {
+    const outside = (event: Event) => {
+      if (!box.current?.contains(event.target as Node)) open.value = false;
+    };
+    document.addEventListener("pointerdown", outside);
+    return () => document.removeEventListener("pointerdown", outside);
+  }, [open]);
+
+  const choose = (item: Item) => {
+    open.value = false;
+    void app.run(() => app.navigation.go({ side: item.side, id: item.id }));
+  };
+  const key = (event: KeyboardEvent) => {
+    if (event.key === "Escape") {
+      if (!open.value) search.type("");
+      open.value = false;
+      (event.currentTarget as HTMLElement).blur();
+    } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      const step = event.key === "ArrowDown" ? 1 : -1;
+      active.value = Math.min(Math.max(0, active.value + step), Math.max(0, (total ?? 0) - 1));
+      open.value = true;
+      event.preventDefault();
+    } else if (event.key === "Enter") {
+      const item = hits?.item(Math.max(0, active.value));
+      if (item !== undefined) choose(item);
+    }
+  };
+  const shown = open.value && hits !== null;
+  return (
+    <div class="search" ref={box}>
+      <Icon name="search" />
+      <input
+        id="search"
+        type="search"
+        // biome-ignore lint/a11y/noRedundantRoles: a search field is a combobox only by this
+        role="combobox"
+        list={undefined}
+        autocomplete="off"
+        spellcheck={false}
+        placeholder={text("search.placeholder")}
+        aria-label={text("search.label")}
+        aria-expanded={shown}
+        aria-controls="hits"
+        aria-activedescendant={active.value >= 0 ? `hits-${active.value}` : undefined}
+        value={search.query.value}
+        onInput={(event) => {
+          search.type(event.currentTarget.value);
+          open.value = true;
+        }}
+        onFocus={() => {
+          open.value = true;
+        }}
+        onKeyDown={key}
+      />
+      <kbd>/</kbd>
+      {shown && (
+        <div class="hits">
+          <p class="hits-count" aria-live="polite">
+            {total === null
+              ? text("search.running")
+              : text("search.count", { count: groupDigits(total) })}
+            <span class="hint">{text("search.hint")}</span>
+          </p>
+          {(total ?? 0) > 0 && (
+            <ItemList
+              {...{ app, choose, list: hits, id: "hits", active: active.value }}
+              label={text("search.label")}
+            />
+          )}
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,75 @@
+/** The left panel: which rank is bad, where it begins, which nodes to look at. */
+
+import type { Item } from "../api/types";
+import { groupDigits } from "../base/numbers";
+import type { App } from "../state/app";
+import { text } from "../state/language";
+import { DivergenceCard } from "./divergence_card";
+import { FilterPanel, filterName } from "./filter_panel";
+import { ItemList } from "./item_list";
+import { UnitMap } from "./unit_map";
+
+export function SidePanel({ app }: { app: App }) {
+  return (
+    <aside aria-label={text("side.label")}>
+      <UnitMap app={app} />
+      <DivergenceCard app={app} />
+      <FilterPanel app={app} />
+      <NodeList app={app} />
+    </aside>
+  );
+}
+
+function NodeList({ app }: { app: App }) {
+  const { suspects, navigation } = app;
+  const list = suspects.list.value;
+  if (list === null) return null;
+  const total = list.total.value;
+  const choose = (item: Item) =>
+    void app.run(() => navigation.go({ side: item.side, id: item.id }));
+  const name = filterName(suspects.filter.value, suspects.side.value, app.workspace.bands.value);
+  return (
+    <section class="node-list">
+      <h2>
+        <span>
+          {name}
+          {total !== null && <b class="count">{groupDigits(total)}</b>}
+        </span>
+        <span class="keys">
+          <button
+            type="button"
+            class="key"
+            title={text("list.previous")}
+            onClick={() => step(app, false)}
+          >
+            N
+          </button>
+          <button
+            type="button"
+            class="key"
+            title={text("list.next")}
+            onClick={() => step(app, true)}
+          >
+            n
+          </button>
+        </span>
+      </h2>
+      {total === 0 ? (
+        <p class="empty">
+          {text(suspects.filtered.value ? "list.empty" : "list.nothing_suspicious")}
+        </p>
+      ) : (
+        <ItemList {...{ app, list, choose, id: "nodes", active: -1 }} label={name} />
+      )}
+    </section>
+  );
+}
+
+/** Goes to the next or previous node of the list. */
+export function step(app: App, forward: boolean): void {
+  void app.run(async () => {
+    const result = await app.suspects.step(forward);
+    if (result === "wrapped") app.say(text(forward ? "list.from_start" : "list.from_end"));
+    if (result === "none") app.say(text("list.empty"));
+  });
+}

@@ -1,0 +1,188 @@
+/** Inputs, outputs and parameters of both sides, one below the other, differences emphasised. */
+
+import type { Detail, RecordedSide, RecordedValue } from "../api/types";
+import { text } from "../state/language";
+import { NumberText } from "../widgets/number_text";
+
+const STATISTICS = ["Max", "Min", "Mean", "Norm"] as const;
+const EXTRA = ["md5", "requires_grad", "data_name"] as const;
+type Field = keyof RecordedSide;
+
+/** Metric columns in the order in which they first appear. */
+export function metricNames(values: readonly RecordedValue[]): string[] {
+  return [...new Set(values.flatMap((value) => Object.keys(value.metrics)))];
+}
+
+function extraFields(values: readonly RecordedValue[]): Field[] {
+  return EXTRA.filter((field) =>
+    values.some(
+      (value) => value.target?.[field] !== undefined || value.golden?.[field] !== undefined,
+    ),
+  );
+}
+
+/** The table as text with tabs, for spreadsheets. */
+export function tableText(detail: Detail): string {
+  const metrics = metricNames(detail.values);
+  const fields: Field[] = [
+    "type",
+    "dtype",
+    "shape",
+    ...STATISTICS,
+    "value",
+    ...extraFields(detail.values),
+  ];
+  const lines = [["section", "key", "side", ...fields, ...metrics, "status"]];
+  for (const value of detail.values) {
+    for (const side of ["target", "golden"] as const) {
+      const recorded = value[side];
+      if (recorded === null) continue;
+      const numbers = metrics.map((name) =>
+        side === "target" ? String(value.metrics[name] ?? "") : "",
+      );
+      const status = side === "target" ? value.status : "";
+      lines.push([
+        ...[value.section, value.key, side],
+        ...fields.map((field) => recorded[field] ?? ""),
+        ...[...numbers, status],
+      ]);
+    }
+  }
+  return lines
+    .map((line) => line.map((cell) => cell.replace(/[\t\n\r]/g, " ")).join("\t"))
+    .join("\n");
+}
+
+export function ValueTable({ detail }: { detail: Detail }) {
+  const { values } = detail;
+  if (values.length === 0) return <p class="empty">{text("values.none")}</p>;
+  const metrics = metricNames(values);
+  const extra = extraFields(values);
+  const columns = 5 + STATISTICS.length + extra.length + metrics.length;
+  const sections = ["input", "output", "parameter"] as const;
+  return (
+    <table class="values">
+      <thead>
+        <tr>
+          <th>{text("values.name")}</th>
+          <th>{text("values.side")}</th>
+          <th>{text("values.dtype")}</th>
+          <th>{text("values.shape")}</th>
+          {STATISTICS.map((name) => (
+            <th key={name} class="numeric">
+              {name}
+            </th>
+          ))}
+          {metrics.map((name) => (
+            <th key={name} class="numeric metric">
+              {name}
+            </th>
+          ))}
+          {extra.map((name) => (
+            <th key={name}>{name}</th>
+          ))}
+        </tr>
+      </thead>
+      {sections.map((section) => {
+        const found = values.filter((value) => value.section === section);
+        if (found.length === 0) return null;
+        return (
+          <tbody key={section}>
+            <tr class="section">
+              <th colSpan={columns}>{text(`values.${section}`)}</th>
+            </tr>
+            {found.map((value) => (
+              <ValueRows key={value.key} {...{ value, metrics, extra }} />
+            ))}
+          </tbody>
+        );
+      })}
+    </table>
+  );
+}
+
+interface RowsProps {
+  value: RecordedValue;
+  metrics: string[];
+  extra: Field[];
+}
+
+function ValueRows({ value, metrics, extra }: RowsProps) {
+  const both = value.target !== null && value.golden !== null;
+  const bad = value.status === "error" || value.status === "warning" ? value.status : "";
+  const name = (
+    <th scope="row" rowSpan={both ? 2 : 1} class="value-name" title={value.reason}>
+      <bdi>{value.key.replace(/^(input|output|parameters?)\./, "")}</bdi>
+      {bad !== "" && <span class={`value-status ${bad}`}>{text(`status.${bad}`)}</span>}
+    </th>
+  );
+  const numbers = (first: boolean) =>
+    first &&
+    metrics.map((metric) => (
+      <td key={metric} rowSpan={both ? 2 : 1} class={`numeric metric ${bad}`}>
+        <NumberText value={value.metrics[metric]} />
+      </td>
+    ));
+  return (
+    <>
+      {value.target !== null && (
+        <SideRow {...{ value, side: "target", name, extra, numbers: numbers(true) }} />
+      )}
+      {value.golden !== null && (
+        <SideRow
+          {...{ value, side: "golden", extra }}
+          name={value.target === null ? name : null}
+          numbers={numbers(value.target === null)}
+        />
+      )}
+    </>
+  );
+}
+
+interface SideProps {
+  value: RecordedValue;
+  side: "target" | "golden";
+  name: preact.ComponentChild;
+  numbers: preact.ComponentChild;
+  extra: Field[];
+}
+
+function SideRow({ value, side, name, numbers, extra }: SideProps) {
+  const recorded = value[side] ?? {};
+  const differs = new Set<string>(value.differs ?? []);
+  const mark = (field: Field) => (differs.has(field) ? "differs" : "");
+  const scalar = recorded.value !== undefined && recorded.Max === undefined;
+  return (
+    <tr class={side}>
+      {name}
+      <td class="side-name">{text(side === "target" ? "side.t" : "side.g")}</td>
+      <td class={mark(recorded.dtype === undefined ? "type" : "dtype")} title={recorded.type}>
+        <bdi>{recorded.dtype ?? recorded.type ?? ""}</bdi>
+      </td>
+      <td class={mark("shape")}>
+        <bdi>{recorded.shape ?? ""}</bdi>
+      </td>
+      {scalar ? (
+        <td colSpan={STATISTICS.length} class={`scalar ${mark("value")}`}>
+          <bdi data-copy={recorded.value} title={recorded.value}>
+            {recorded.value}
+          </bdi>
+        </td>
+      ) : (
+        STATISTICS.map((field) => (
+          <td key={field} class={`numeric ${mark(field)}`}>
+            <NumberText value={recorded[field]} />
+          </td>
+        ))
+      )}
+      {numbers}
+      {extra.map((field) => (
+        <td key={field} class={mark(field)}>
+          <bdi data-copy={recorded[field]} title={recorded[field]}>
+            {recorded[field] ?? ""}
+          </bdi>
+        </td>
+      ))}
+    </tr>
+  );
+}

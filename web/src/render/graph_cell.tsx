@@ -1,0 +1,55 @@
+/** One half of a row: a node as a box, or the gap where a node has no partner. */
+
+import type { Band, Brief } from "../api/types";
+import { type Coloring, hiddenPaint, paintOf } from "../model/paint";
+import { text } from "../state/language";
+import { Icon } from "../widgets/icons";
+import { NameText } from "../widgets/name_text";
+
+interface Props {
+  brief: Brief;
+  /** Rows below: a leaf has no arrow. */
+  rows: number;
+  open: boolean;
+  coloring: Coloring;
+  bands: readonly Band[];
+  toggle: () => void;
+}
+
+const KIND_SIGNS = { module: "", api: "ƒ", collection: "⋮", root: "" } as const;
+
+export function GraphCell({ brief, rows, open, coloring, bands, toggle }: Props) {
+  const paint = paintOf(coloring, bands, brief);
+  const hidden = open || rows === 0 ? null : hiddenPaint(bands, brief);
+  const style = { "--fill": `var(--fill-${paint})`, "--edge": `var(--edge-${paint})` };
+  return (
+    <div class={`box ${open ? "open" : "closed"} ${brief.kind}`} style={style}>
+      {rows > 0 ? (
+        // The keyboard opens rows by the arrow keys, so the arrow is for the pointer alone.
+        <button type="button" class="twist" tabIndex={-1} aria-hidden="true" onClick={toggle}>
+          <Icon name="chevron" />
+        </button>
+      ) : (
+        <span class="sign">{KIND_SIGNS[brief.kind]}</span>
+      )}
+      <NameText className="label" name={brief.label} full={brief.name} />
+      {brief.cls !== "" && <NameText className="cls" name={brief.cls} />}
+      {brief.dir === "b" && <span class="dir">{text("row.backward")}</span>}
+      {brief.role === "culprit" && <span class="culprit">{text("role.culprit")}</span>}
+      {brief.overflow !== "" && coloring !== "overflow" && (
+        <span class="overflow" title={text(`overflow.${brief.overflow}`)}>
+          {text("row.overflow")}
+        </span>
+      )}
+      {hidden !== null && (
+        <span
+          class="inside"
+          style={{ "--fill": `var(--fill-${hidden})`, "--edge": `var(--edge-${hidden})` }}
+        >
+          {brief.inside > 0 ? text("row.inside", { count: brief.inside }) : text("row.worse")}
+        </span>
+      )}
+      {brief.shape !== "" && <span class="shape">{brief.shape}</span>}
+    </div>
+  );
+}

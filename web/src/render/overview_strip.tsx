@@ -1,0 +1,109 @@
+/** The whole length in execution order as a strip: where it is suspicious, and where one is. */
+
+import { useSignalEffect } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import type { OverviewBin } from "../api/types";
+import { bandOf } from "../model/paint";
+import type { App } from "../state/app";
+import { isRow } from "../state/graph_view";
+import { text } from "../state/language";
+import { themeChoice } from "../state/preferences";
+
+export function OverviewStrip({ app }: { app: App }) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const { workspace, suspects, navigation } = app;
+  const draw = () => {
+    if (canvas.current !== null) drawBins(canvas.current, suspects.overview.value, app);
+  };
+  useSignalEffect(() => {
+    suspects.overview.value;
+    workspace.bands.value;
+    themeChoice.value;
+    // The colours of the theme are set by an effect too: draw after it.
+    requestAnimationFrame(draw);
+  });
+  useEffect(() => {
+    if (canvas.current === null) return;
+    const observer = new ResizeObserver(draw);
+    observer.observe(canvas.current);
+    return () => observer.disconnect();
+  });
+  const click = (event: MouseEvent) => {
+    const bins = suspects.overview.value;
+    const box = canvas.current?.getBoundingClientRect();
+    if (box === undefined || bins.length === 0) return;
+    const at = Math.floor(((event.clientY - box.top) / box.height) * bins.length);
+    const bin = nearestMarked(bins, at, app);
+    if (bin !== undefined) void app.run(() => navigation.go({ side: bin.side, id: bin.id }));
+  };
+  return (
+    <div class="overview" title={text("overview.title")}>
+      <canvas ref={canvas} onClick={click} />
+      <Sight app={app} />
+    </div>
+  );
+}
+
+/** Where the lines in sight lie in the whole. */
+function Sight({ app }: { app: App }) {
+  const view = app.navigation.active.value;
+  view?.version.value;
+  view?.cursor.value;
+  const nodes = app.workspace.unit.value?.nodes[0] ?? 0;
+  const orders = (view?.shown ?? [])
+    .filter(isRow)
+    .map((line) => line.row?.t?.order)
+    .filter((order) => order !== undefined);
+  const first = orders[0];
+  const last = orders.at(-1);
+  if (first === undefined || last === undefined || nodes === 0) return null;
+  const style = { top: `${(first / nodes) * 100}%`, height: `${((last - first) / nodes) * 100}%` };
+  return <div class="sight" style={style} />;
+}
+
+function isMarked(bin: OverviewBin, app: App): boolean {
+  const bands = app.workspace.bands.value;
+  return bin.unmatched > 0 || (bin.worst !== null && bandOf(bands, bin.worst) > 0);
+}
+
+/** The marked bin closest to a click, so that thin marks can be hit. */
+function nearestMarked(
+  bins: readonly OverviewBin[],
+  at: number,
+  app: App,
+): OverviewBin | undefined {
+  for (let away = 0; away <= 4; away += 1) {
+    for (const i of [at - away, at + away]) {
+      const bin = bins[i];
+      if (bin !== undefined && isMarked(bin, app)) return bin;
+    }
+  }
+  return bins[Math.min(Math.max(0, at), bins.length - 1)];
+}
+
+function drawBins(canvas: HTMLCanvasElement, bins: readonly OverviewBin[], app: App): void {
+  const scale = window.devicePixelRatio;
+  const width = Math.round(canvas.clientWidth * scale);
+  const height = Math.round(canvas.clientHeight * scale);
+  if (canvas.width !== width) canvas.width = width;
+  if (canvas.height !== height) canvas.height = height;
+  const pen = canvas.getContext("2d");
+  if (pen === null || bins.length === 0) return;
+  const colors = getComputedStyle(canvas);
+  const bands = app.workspace.bands.value;
+  pen.clearRect(0, 0, width, height);
+  const thick = Math.max(2 * scale, height / bins.length);
+  const put = (i: number, color: string, left: number) => {
+    pen.fillStyle = colors.getPropertyValue(color);
+    pen.fillRect(left, Math.min((i / bins.length) * height, height - thick), width - left, thick);
+  };
+  bins.forEach((bin, i) => {
+    if (bin.unmatched > 0) put(i, "--edge-unmatched", width / 2);
+  });
+  // The worst last, so that nothing hides it.
+  for (let band = 1; band < bands.length; band += 1) {
+    bins.forEach((bin, i) => {
+      if (bin.worst !== null && bandOf(bands, bin.worst) === band) put(i, `--mark-band-${band}`, 0);
+    });
+  }
+}

@@ -1,0 +1,187 @@
+/** All state of the page, and the actions that touch more than one part of it. */
+
+import { batch, effect, signal } from "@preact/signals";
+import { ApiError, type Source } from "../api/source";
+import type { Side } from "../api/types";
+import type { Coloring } from "../model/paint";
+import { formatPlace, type Place, parsePlace } from "../model/place";
+import { readAddress, watchAddress, writeAddress } from "./address";
+import { isAbort } from "./connection";
+import { text } from "./language";
+import { Matching } from "./matching";
+import { Navigation } from "./navigation";
+import { Search } from "./search";
+import { Suspects } from "./suspects";
+import { Workspace } from "./workspace";
+
+const NOTICE_MS = 4_000;
+
+/** Why the main area cannot show what was asked for. */
+export interface Failure {
+  fact: string;
+  advice: string;
+  path: string;
+}
+
+export function failureOf(error: unknown): Failure {
+  if (error instanceof ApiError) return error;
+  const fact = error instanceof Error ? error.message : String(error);
+  return { fact, advice: text("failure.unexpected"), path: "" };
+}
+
+export class App {
+  readonly workspace: Workspace;
+  readonly navigation: Navigation;
+  readonly suspects: Suspects;
+  readonly search: Search;
+  readonly matching: Matching;
+  readonly failure = signal<Failure | null>(null);
+  /** A short message that goes away by itself. */
+  readonly notice = signal<string | null>(null);
+  readonly helpOpen = signal(false);
+  private noticeTimer: ReturnType<typeof setTimeout> | undefined;
+  private written = "";
+  private shows = 0;
+
+  constructor(source: Source) {
+    this.workspace = new Workspace(source);
+    this.navigation = new Navigation(this.workspace);
+    this.suspects = new Suspects(this.workspace, this.navigation);
+    this.search = new Search(this.workspace);
+    this.matching = new Matching(this.workspace, this.navigation, () => this.rebuild(true));
+  }
+
+  start(): void {
+    watchAddress(() => {
+      if (readAddress().replace(/^#/, "") !== this.written)
+        void this.show(parsePlace(readAddress()));
+    });
+    void this.run(async () => {
+      await this.show(parsePlace(readAddress()));
+      effect(() => this.keepAddress());
+    });
+  }
+
+  say(message: string): void {
+    clearTimeout(this.noticeTimer);
+    this.notice.value = message;
+    this.noticeTimer = setTimeout(() => {
+      this.notice.value = null;
+    }, NOTICE_MS);
+  }
+
+  /** Runs an action of the person; what goes wrong is told. */
+  async run(action: () => Promise<unknown>): Promise<void> {
+    try {
+      await action();
+    } catch (error) {
+      if (isAbort(error)) return;
+      const { fact, advice } = failureOf(error);
+      this.say(advice === "" ? fact : `${fact}: ${advice}`);
+    }
+  }
+
+  /** Shows what an address names. */
+  async show(place: Place): Promise<void> {
+    const { workspace, suspects } = this;
+    this.shows += 1;
+    const mine = this.shows;
+    this.failure.value = null;
+    try {
+      workspace.linked.value = place.linked ?? true;
+      workspace.coloring.value = place.coloring ?? "index";
+      if (workspace.files.value === null) await workspace.listFiles();
+      const files = workspace.files.value?.files ?? [];
+      const file = place.file ?? (files.length === 1 ? (files[0]?.file ?? null) : null);
+      if (file === null) return workspace.closeFile();
+      if (file !== workspace.file.value?.file && !(await workspace.openFile(file))) return;
+      if (mine !== this.shows) return;
+      workspace.u.value = workspace.unitAt(place.step, place.rank);
+      workspace.micro.value = place.micro;
+      if (place.filter !== null) suspects.setFilter(place.filter, place.filterSide);
+      await this.rebuild(false);
+      if (place.node !== null) await this.goByName(place.node);
+    } catch (error) {
+      if (!isAbort(error) && mine === this.shows) {
+        workspace.loading.value = null;
+        this.failure.value = failureOf(error);
+      }
+    }
+  }
+
+  private async goByName(node: { side: Side; name: string }): Promise<void> {
+    try {
+      if (!(await this.navigation.go(node))) this.say(text("notice.node_elsewhere"));
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      this.say(text("notice.no_node", { name: node.name.slice(0, 200) }));
+    }
+  }
+
+  openFile(file: string | null): void {
+    const place = { ...parsePlace(""), file };
+    writeAddress(formatPlace(place), true);
+    void this.show(place);
+  }
+
+  /** Another unit of the file; the same node is shown there if it exists. */
+  async showUnit(u: number, micro: number | null = null): Promise<void> {
+    const { workspace, navigation } = this;
+    const node = navigation.selected.value;
+    writeAddress(formatPlace(this.place()), true);
+    workspace.u.value = u;
+    workspace.micro.value = micro;
+    await this.rebuild(false);
+    if (node !== null) await navigation.go({ side: node.side, name: node.name }).catch(() => false);
+  }
+
+  async setLinked(linked: boolean): Promise<void> {
+    const { workspace, navigation } = this;
+    const node = navigation.selected.value;
+    workspace.linked.value = linked;
+    await workspace.showUnit();
+    navigation.clear();
+    if (node !== null) await navigation.go({ side: node.side, id: node.id });
+  }
+
+  setColoring(coloring: Coloring): void {
+    this.workspace.coloring.value = coloring;
+  }
+
+  /** Everything of the unit anew; with `counts` also what the file says about its units. */
+  private async rebuild(counts: boolean): Promise<void> {
+    const { workspace, navigation, suspects } = this;
+    if (counts) await workspace.refreshFile();
+    await workspace.showUnit();
+    batch(() => {
+      navigation.clear();
+      suspects.reload();
+    });
+    await this.matching.load();
+  }
+
+  private place(): Place {
+    const { workspace, navigation, suspects } = this;
+    const unit = workspace.unit.value;
+    const many = (workspace.file.value?.units.length ?? 0) > 1;
+    const selected = navigation.selected.value;
+    return {
+      file: workspace.name.value,
+      step: many ? (unit?.step ?? null) : null,
+      rank: many ? (unit?.rank ?? null) : null,
+      micro: workspace.micro.value,
+      node: selected === null ? null : { side: selected.side, name: selected.name },
+      filter: suspects.filtered.value ? suspects.filter.value : null,
+      filterSide: suspects.side.value,
+      coloring: workspace.coloring.value === "index" ? null : workspace.coloring.value,
+      linked: workspace.linked.value ? null : false,
+    };
+  }
+
+  private keepAddress(): void {
+    const address = formatPlace(this.place());
+    if (this.workspace.loading.value !== null || address === this.written) return;
+    this.written = address;
+    writeAddress(address, false);
+  }
+}

@@ -1,0 +1,89 @@
+// @vitest-environment node
+import { describe, expect, it } from "vitest";
+import { deep, transformer, wide } from "../../test_server/graphs";
+import { EmbeddedSource } from "../api/embedded_source";
+import type { Side } from "../api/types";
+import { ROW_UNITS } from "../model/row_tree";
+import { GraphView, isRow, type Sides } from "./graph_view";
+
+async function viewOf(data = transformer("f", 6, 8, 2), sides: Sides = "both", u = 3) {
+  const micro = data.open.units[u]?.micro_steps === 2 ? 1 : null;
+  const view = new GraphView(new EmbeddedSource(data), { file: "f", u }, sides, micro, true);
+  await view.start();
+  return view;
+}
+
+function labels(view: GraphView): string[] {
+  return view
+    .window(0, view.tree.height)
+    .filter(isRow)
+    .map((line) => line.row?.t?.label ?? line.row?.g?.label ?? "…");
+}
+
+const settled = () => new Promise((done) => setTimeout(done, 0));
+
+describe("GraphView", () => {
+  it("opens all around a node and puts the cursor on it", async () => {
+    const view = await viewOf();
+    const spot = await view.reveal({ side: "t", name: "Functional.softmax.1.forward" });
+    expect(spot).not.toBeNull();
+    view.window(0, 400);
+    await settled();
+    expect(labels(view)).toContain("softmax.1");
+    expect((await view.row(spot as NonNullable<typeof spot>))?.t?.label).toBe("softmax.1");
+    expect(view.wanted.value?.center).toBe(true);
+  });
+
+  it.each<Side>(["t", "g"])("finds a node in side %s alone", async (sides) => {
+    const view = await viewOf(undefined, sides);
+    const spot = await view.reveal({ side: sides, name: "Torch.matmul.4.forward" });
+    const row = await view.row(spot as NonNullable<typeof spot>);
+    expect(row?.[sides]?.name).toBe("Torch.matmul.4.forward");
+    expect(row?.[sides === "t" ? "g" : "t"]).toBeNull();
+  });
+
+  it("finds a node among the rows of a micro step", async () => {
+    const view = await viewOf(undefined, "both", 8);
+    expect(view.tree.root.count).toBe(4);
+    const spot = await view.reveal({ side: "t", name: "Apis_Between_Modules.1" });
+    const row = await view.row(spot as NonNullable<typeof spot>);
+    expect(row?.t?.name).toBe("Apis_Between_Modules.1");
+    expect(await view.reveal({ side: "t", name: "Apis_Between_Modules.0" })).toBeNull();
+  });
+
+  it("walks over rows and skips closing lines", async () => {
+    const view = await viewOf();
+    view.open({ parent: view.tree.root, at: 1 });
+    const last = view.neighbour({ parent: view.tree.root, at: 1 }, 6);
+    expect([last.parent.depth, last.at]).toEqual([1, 5]);
+    const after = view.neighbour(last, 1);
+    expect([after.parent.depth, after.at]).toEqual([0, 2]);
+    expect(view.neighbour(after, -1)).toEqual(last);
+    const end = view.end(true);
+    expect(end?.at).toBe(view.tree.root.count - 1);
+  });
+
+  it("takes the cursor out of a row that closes", async () => {
+    const view = await viewOf();
+    await view.reveal({ side: "t", name: "Functional.softmax.1.forward" });
+    view.closeAll();
+    expect(view.cursor.value).toEqual({ parent: view.tree.root, at: 1 });
+    expect(view.tree.height).toBe(view.tree.root.count * ROW_UNITS);
+  });
+
+  it("loads of 10,000 children only the pages in sight", async () => {
+    const view = await viewOf(wide("f", 10_000), "both", 0);
+    view.open({ parent: view.tree.root, at: 0 });
+    view.window(5_000 * ROW_UNITS, 5_040 * ROW_UNITS);
+    await settled();
+    const inner = view.tree.root.open.get(0);
+    expect([...(inner?.pages.keys() ?? [])]).toEqual([49, 50]);
+  });
+
+  it("opens a path of depth 400", async () => {
+    const view = await viewOf(deep("f", 400), "both", 0);
+    const spot = await view.reveal({ side: "t", id: 400 });
+    expect(spot?.parent.depth).toBe(399);
+    expect(view.around(399 * ROW_UNITS)).toHaveLength(399);
+  });
+});

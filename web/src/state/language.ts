@@ -1,0 +1,13 @@
+/** The words of the page in the chosen language. */
+
+import { chinese } from "../base/chinese";
+import { english, type PhraseKey } from "../base/english";
+import { fill, type PhraseValues } from "../base/phrases";
+import { language } from "./preferences";
+
+const tables = { en: english, zh: chinese };
+
+/** A phrase; reading it subscribes to the language. */
+export function text(key: PhraseKey, values: PhraseValues = {}): string {
+  return fill(tables[language.value][key], values);
+}

@@ -1,0 +1,77 @@
+/** Pairing unmatched nodes by hand. */
+
+import { signal } from "@preact/signals";
+import type { ManualPair, Side } from "../api/types";
+import { ask } from "./connection";
+import type { Navigation } from "./navigation";
+import type { Workspace } from "./workspace";
+
+export interface Picked {
+  side: Side;
+  id: number;
+  name: string;
+}
+
+export class Matching {
+  /** The first node of a pair, while the second is looked for. */
+  readonly picked = signal<Picked | null>(null);
+  readonly withChildren = signal(true);
+  readonly pairs = signal<readonly ManualPair[]>([]);
+  readonly canUndo = signal(false);
+
+  constructor(
+    private readonly workspace: Workspace,
+    private readonly navigation: Navigation,
+    private readonly changed: () => Promise<void>,
+  ) {}
+
+  async load(): Promise<void> {
+    this.picked.value = null;
+    this.pairs.value = [];
+    this.canUndo.value = false;
+    if (this.workspace.file.value?.can_match !== true) return;
+    const { source, ref } = this.workspace;
+    const answer = await ask(() => source.matches(ref));
+    this.pairs.value = answer.pairs;
+    this.canUndo.value = answer.undo;
+  }
+
+  /** The selected node becomes the first of a pair. */
+  pick(): void {
+    const selected = this.navigation.selected.value;
+    if (selected === null) return;
+    const { side, id, name } = selected;
+    this.picked.value = { side, id, name };
+  }
+
+  /** What the selected node is for the picked one. */
+  candidate(): Picked | null {
+    const picked = this.picked.value;
+    const selected = this.navigation.selected.value;
+    if (picked === null || selected === null || selected.side === picked.side) return null;
+    const partner = selected.side === "t" ? selected.g : selected.t;
+    return partner >= 0 ? null : selected;
+  }
+
+  async confirm(): Promise<void> {
+    const picked = this.picked.value;
+    const candidate = this.candidate();
+    if (picked === null || candidate === null) return;
+    const [t, g] = picked.side === "t" ? [picked.id, candidate.id] : [candidate.id, picked.id];
+    const { source, ref } = this.workspace;
+    await source.match(ref, t, g, this.withChildren.value);
+    this.picked.value = null;
+    await this.changed();
+    await this.navigation.go({ side: "t", id: t });
+  }
+
+  async undo(pair: { t: number; g: number } | null): Promise<void> {
+    const { source, ref } = this.workspace;
+    await source.unmatch(ref, pair);
+    await this.changed();
+  }
+
+  exportAddress(): string | null {
+    return this.workspace.source.matchesYaml(this.workspace.ref);
+  }
+}

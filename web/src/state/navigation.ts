@@ -1,0 +1,155 @@
+/** Which node is selected, what is known of it, and how to get to others. */
+
+import { signal } from "@preact/signals";
+import type { NodeRef } from "../api/source";
+import { type Detail, GAP, type Row, type Side } from "../api/types";
+import { ask, isAbort } from "./connection";
+import type { GraphView, Spot } from "./graph_view";
+import type { Workspace } from "./workspace";
+
+/** Keys held down walk over many nodes: only the one that stays is asked for. */
+const DETAIL_WAIT_MS = 60;
+
+export interface Selected {
+  side: Side;
+  id: number;
+  name: string;
+  /** Ids of the node and its partner; -1 without. */
+  t: number;
+  g: number;
+}
+
+export class Navigation {
+  readonly selected = signal<Selected | null>(null);
+  readonly detail = signal<Detail | null>(null);
+  readonly detailError = signal<unknown>(null);
+  /** The tree that the keyboard moves in. */
+  readonly active = signal<GraphView | null>(null);
+  private going = new AbortController();
+  private loading = new AbortController();
+
+  constructor(private readonly workspace: Workspace) {}
+
+  clear(): void {
+    this.going.abort();
+    this.loading.abort();
+    this.selected.value = null;
+    this.detail.value = null;
+    this.detailError.value = null;
+    this.active.value = this.workspace.views.value[0] ?? null;
+  }
+
+  /** Selects what is at a place; `side` is what was pointed at, if anything was. */
+  async select(view: GraphView, spot: Spot, side: Side | null = null): Promise<void> {
+    this.active.value = view;
+    view.putCursor(spot);
+    const row = await view.row(spot);
+    if (row === undefined || view.cursor.value !== spot) return;
+    this.selectRow(row, side ?? this.selected.value?.side ?? "t");
+  }
+
+  private selectRow(row: Row, preferred: Side): void {
+    const side = row[preferred] === null ? (preferred === "t" ? "g" : "t") : preferred;
+    const brief = row[side];
+    if (brief === null) return;
+    const other = brief.partner ?? GAP;
+    const [t, g] = side === "t" ? [brief.id, other] : [other, brief.id];
+    this.selected.value = { side, id: brief.id, name: brief.name, t, g };
+    this.loadDetail(side, brief.id);
+  }
+
+  /** Opens and scrolls all trees to a node, and selects it. False: it is not there. */
+  async go(node: NodeRef): Promise<boolean> {
+    this.going.abort();
+    const stop = new AbortController();
+    this.going = stop;
+    try {
+      const views = this.workspace.views.value;
+      const own = views.find((view) => view.sides === node.side || view.sides === "both");
+      const spot = await own?.reveal(node, stop.signal);
+      if (own === undefined || spot === undefined || spot === null) return false;
+      const row = await own.row(spot);
+      if (stop.signal.aborted || row === undefined) return true;
+      this.active.value = own;
+      this.selectRow(row, node.side);
+      const other = views.find((view) => view !== own);
+      const partner = row[node.side]?.partner ?? null;
+      if (other !== undefined && partner !== null) {
+        const side = node.side === "t" ? "g" : "t";
+        await other.reveal({ side, id: partner }, stop.signal);
+      }
+      return true;
+    } catch (error) {
+      if (isAbort(error)) return true;
+      throw error;
+    }
+  }
+
+  private loadDetail(side: Side, id: number): void {
+    this.loading.abort();
+    const stop = new AbortController();
+    this.loading = stop;
+    const { source, ref } = this.workspace;
+    setTimeout(async () => {
+      if (stop.signal.aborted) return;
+      try {
+        const question = () => source.node(ref, side, id, stop.signal);
+        const detail = await ask(question, stop.signal);
+        if (stop.signal.aborted) return;
+        this.detail.value = detail;
+        this.detailError.value = null;
+      } catch (error) {
+        if (isAbort(error)) return;
+        this.detail.value = null;
+        this.detailError.value = error;
+      }
+    }, DETAIL_WAIT_MS);
+  }
+
+  /** Moves so many rows down or up. */
+  move(rows: number): void {
+    const view = this.active.value;
+    if (view === null) return;
+    const from = view.cursor.value;
+    const to = from === null ? view.end(false) : view.neighbour(from, rows);
+    if (to !== null) void this.select(view, to);
+  }
+
+  toEnd(last: boolean): void {
+    const view = this.active.value;
+    const spot = view?.end(last) ?? null;
+    if (view !== null && spot !== null) void this.select(view, spot);
+  }
+
+  /** Opens the row, or goes into it when it is open. */
+  inward(): void {
+    const view = this.active.value;
+    const spot = view?.cursor.value;
+    if (view === null || spot === null || spot === undefined) return;
+    const inner = spot.parent.open.get(spot.at);
+    if (inner !== undefined) void this.select(view, { parent: inner, at: 0 });
+    else view.open(spot);
+  }
+
+  /** Closes the row, or goes to the row around it when it is closed. */
+  outward(): void {
+    const view = this.active.value;
+    const spot = view?.cursor.value;
+    if (view === null || spot === null || spot === undefined) return;
+    const { parent, at } = spot;
+    if (parent.open.has(at)) view.close(spot);
+    else if (parent.parent !== null) {
+      void this.select(view, { parent: parent.parent, at: parent.at });
+    }
+  }
+
+  toggle(): void {
+    const view = this.active.value;
+    if (view?.cursor.value) view.toggle(view.cursor.value);
+  }
+
+  openSiblings(): void {
+    const view = this.active.value;
+    if (view?.cursor.value) view.openSiblings(view.cursor.value);
+  }
+}

@@ -1,0 +1,48 @@
+/** Search as one types: the last query counts, older ones are stopped. */
+
+import { effect, signal } from "@preact/signals";
+import { PagedList } from "./paged_list";
+import type { Workspace } from "./workspace";
+
+const WAIT_MS = 120;
+
+export class Search {
+  readonly query = signal("");
+  readonly hits = signal<PagedList | null>(null);
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private readonly workspace: Workspace) {
+    // Hits of one unit say nothing about another.
+    effect(() => {
+      this.workspace.views.value;
+      this.drop();
+      if (this.query.peek() !== "") this.later();
+    });
+  }
+
+  type(query: string): void {
+    this.query.value = query;
+    if (query.trim() === "") this.drop();
+    else this.later();
+  }
+
+  private later(): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      this.drop();
+      const { source, ref } = this.workspace;
+      if (this.workspace.file.peek() === null) return;
+      const query = this.query.peek().trim();
+      const side = this.workspace.comparison.peek() ? "b" : "t";
+      this.hits.value = new PagedList((offset, limit, stopped) =>
+        source.search(ref, query, side, offset, limit, stopped),
+      );
+    }, WAIT_MS);
+  }
+
+  private drop(): void {
+    clearTimeout(this.timer);
+    this.hits.peek()?.dispose();
+    this.hits.value = null;
+  }
+}

@@ -1,0 +1,111 @@
+/** The lists of nodes worth a look: filters, the first divergence, the overview, next and previous. */
+
+import { computed, signal } from "@preact/signals";
+import type { DivergenceReport, Filter, Item, OverviewBin, Side } from "../api/types";
+import { ask } from "./connection";
+import type { Navigation } from "./navigation";
+import { PagedList } from "./paged_list";
+import type { Workspace } from "./workspace";
+
+const OVERVIEW_BINS = 600;
+export const SUSPICIOUS: Filter = { by: "suspicious", value: "" };
+
+export function sameFilter(a: Filter, b: Filter): boolean {
+  return a.by === b.by && a.value === b.value;
+}
+
+export class Suspects {
+  readonly filter = signal<Filter>(SUSPICIOUS);
+  readonly side = signal<Side>("t");
+  readonly list = signal<PagedList | null>(null);
+  readonly divergence = signal<DivergenceReport | null>(null);
+  readonly overview = signal<readonly OverviewBin[]>([]);
+  /** Which culprit was gone to last. */
+  readonly culprit = signal(0);
+  readonly filtered = computed(() => !sameFilter(this.filter.value, SUSPICIOUS));
+  private stop = new AbortController();
+
+  constructor(
+    private readonly workspace: Workspace,
+    private readonly navigation: Navigation,
+  ) {}
+
+  /** Asks all again, for the unit that is shown now. */
+  reload(): void {
+    this.stop.abort();
+    this.stop = new AbortController();
+    this.divergence.value = null;
+    this.overview.value = [];
+    this.culprit.value = 0;
+    this.reloadList();
+    if (!this.workspace.comparison.value) return;
+    const { source, ref } = this.workspace;
+    const { signal: stopped } = this.stop;
+    const ignore = () => undefined;
+    ask(() => source.divergence(ref, stopped), stopped)
+      .then((report) => {
+        this.divergence.value = report;
+      })
+      .catch(ignore);
+    ask(() => source.overview(ref, OVERVIEW_BINS, stopped), stopped)
+      .then((bins) => {
+        this.overview.value = bins;
+      })
+      .catch(ignore);
+  }
+
+  private reloadList(): void {
+    this.list.value?.dispose();
+    if (!this.workspace.comparison.value && this.filter.value.by === "suspicious") {
+      this.list.value = null;
+      return;
+    }
+    const { source, ref } = this.workspace;
+    const filter = this.filter.value;
+    const side = this.side.value;
+    this.list.value = new PagedList((offset, limit, stopped) =>
+      source.list(ref, filter, side, offset, limit, stopped),
+    );
+  }
+
+  setFilter(filter: Filter, side: Side = "t"): void {
+    this.filter.value = filter;
+    this.side.value = side;
+    this.reloadList();
+  }
+
+  /** The next or previous node of the list, seen from the selected one; goes round at the ends. */
+  async step(forward: boolean): Promise<"moved" | "wrapped" | "none"> {
+    const { source, ref } = this.workspace;
+    const side = this.side.value;
+    const selected = this.navigation.selected.value;
+    const id = Math.max(0, selected?.[side] ?? 0);
+    const filter = this.filter.value;
+    let item = await ask(() => source.seek(ref, { side, id }, forward, filter));
+    const wrapped = item === null;
+    if (item === null) item = await this.atEnd(!forward, filter, side);
+    if (item === null) return "none";
+    await this.navigation.go({ side, id: item.id });
+    return wrapped ? "wrapped" : "moved";
+  }
+
+  private async atEnd(last: boolean, filter: Filter, side: Side): Promise<Item | null> {
+    const { source, ref } = this.workspace;
+    const first = await ask(() => source.list(ref, filter, side, 0, 1));
+    if (!last || first.total === 0) return first.items[0] ?? null;
+    const page = await ask(() => source.list(ref, filter, side, first.total - 1, 1));
+    return page.items[0] ?? null;
+  }
+
+  /** Goes to a culprit; without a number to the first, and to the next when it is there already. */
+  async goToCulprit(at?: number): Promise<boolean> {
+    const culprits = this.divergence.value?.culprits ?? [];
+    if (culprits.length === 0) return false;
+    const here = culprits[this.culprit.value];
+    const onIt = here !== undefined && this.navigation.selected.value?.t === here.id;
+    const next = at ?? (onIt ? this.culprit.value + 1 : this.culprit.value);
+    this.culprit.value = next % culprits.length;
+    const culprit = culprits[this.culprit.value];
+    return culprit !== undefined && this.navigation.go({ side: "t", id: culprit.id });
+  }
+}

@@ -1,0 +1,229 @@
+/** The comparisons that the test server offers: a transformer, and shapes that are hard to show. */
+
+import type { EmbeddedData, EmbeddedUnit } from "../src/api/types";
+import { dataOf, GraphMaker, type Pair, unitOf } from "./graph_maker";
+
+const ROOT: Pair = { t: 0, g: 0 };
+const HIDDEN = "[2, 512, 1024]";
+const HEADS = "[2, 8, 512, 512]";
+
+/** A small generator of repeatable numbers in [0, 1). */
+function numbers(seed: number): () => number {
+  let state = seed * 2654435761;
+  return () => {
+    state = (Math.imul(state, 1103515245) + 12345) >>> 0;
+    return (state >>> 8) / 0x1000000;
+  };
+}
+
+class TransformerMaker {
+  private readonly maker: GraphMaker;
+  private readonly random: () => number;
+  private readonly calls = new Map<string, number>();
+
+  constructor(
+    private readonly layers: number,
+    /** The layer whose softmax goes wrong; none: all is well. */
+    private readonly faulty: number | null,
+    seed: number,
+    single: boolean,
+  ) {
+    this.maker = new GraphMaker(single);
+    this.random = numbers(seed);
+  }
+
+  private module(parent: Pair, path: string, cls: string, index: number, more = {}): Pair {
+    const label = path.split(/\.(?=[a-z_]+(?:\.\d+)?$)/).pop() ?? path;
+    const name = `Module.${path}.${cls}.forward.0`;
+    return this.maker.add(parent, {
+      name,
+      label,
+      cls,
+      kind: "module",
+      shape: HIDDEN,
+      index,
+      ...more,
+    });
+  }
+
+  private call(parent: Pair, api: string, index: number, more = {}): Pair {
+    const call = this.calls.get(api) ?? 0;
+    this.calls.set(api, call + 1);
+    const label = `${api.split(".").pop()}.${call}`;
+    return this.maker.add(parent, { name: `${api}.${call}.forward`, label, index, ...more });
+  }
+
+  private small(): number {
+    return this.random() * 0.06;
+  }
+
+  /** How bad things are in and behind the faulty layer. */
+  private after(layer: number): number {
+    if (this.faulty === null || layer < this.faulty) return this.small();
+    return Math.max(0.22, 0.78 - (layer - this.faulty) * 0.16 + this.small());
+  }
+
+  private layer(parent: Pair, at: number, micro: number): void {
+    const bad = at === this.faulty;
+    const later = this.faulty !== null && at > this.faulty;
+    const victim = later ? { role: "victim" as const, micro } : { micro };
+    const drift = this.after(at);
+    const path = `decoder.layers.${at}`;
+    const layer = this.module(parent, path, "TransformerLayer", bad ? 0.93 : drift, victim);
+    this.module(layer, `${path}.ln1`, "LayerNorm", later ? drift : this.small(), victim);
+    const attn = this.module(layer, `${path}.attn`, "SelfAttention", bad ? 0.91 : drift, victim);
+    this.module(attn, `${path}.attn.qkv`, "Linear", later ? drift : this.small(), victim);
+    this.call(attn, "Torch.matmul", later ? drift : this.small(), { shape: HEADS, ...victim });
+    if (bad) {
+      const reason = "no node of the golden side has this name and these shapes";
+      this.call(attn, "Tensor.mul_", 0, { shape: HEADS, only: "t", reason, micro });
+    }
+    const culprit = {
+      role: "culprit",
+      overflow: "high",
+      reason: "inputs agree, the output differs: the maximum is 98 % off",
+      frame: "File /train/attention.py, line 84, in forward, \n w = F.softmax(scores, dim=-1)",
+    };
+    this.call(attn, "Functional.softmax", bad ? 1 : later ? drift : this.small(), {
+      shape: HEADS,
+      ...victim,
+      ...(bad ? culprit : {}),
+    });
+    const hurt = bad ? { role: "victim" as const, micro } : victim;
+    this.call(attn, "Torch.matmul", bad ? 0.96 : drift, { shape: "[2, 8, 512, 128]", ...hurt });
+    this.module(attn, `${path}.attn.proj`, "Linear", bad ? 0.84 : drift, hurt);
+    this.module(layer, `${path}.ln2`, "LayerNorm", bad ? 0.45 : drift, hurt);
+    const mlp = this.module(layer, `${path}.mlp`, "MLP", bad ? 0.31 : drift, hurt);
+    this.module(mlp, `${path}.mlp.fc1`, "Linear", bad ? 0.33 : drift, hurt);
+    this.call(mlp, "Functional.gelu", bad ? 0.31 : drift, { shape: "[2, 512, 4096]", ...hurt });
+    this.module(mlp, `${path}.mlp.fc2`, "Linear", bad ? 0.28 : drift, hurt);
+    if (at % 2 === 0) {
+      const only = { only: "g" as const, shape: HIDDEN, micro };
+      this.call(layer, "Functional.dropout", 0, only);
+    }
+  }
+
+  private backward(layers: number, micro: number): void {
+    const path = "decoder";
+    const top = this.maker.add(ROOT, {
+      name: `Module.${path}.TransformerBlock.backward.0`,
+      label: path,
+      cls: "TransformerBlock",
+      kind: "module",
+      dir: "b",
+      shape: HIDDEN,
+      index: this.after(layers - 1),
+      micro,
+    });
+    for (let at = layers - 1; at >= 0; at -= 1) {
+      const name = `Module.${path}.layers.${at}.TransformerLayer.backward.0`;
+      const index = this.after(layers - 1);
+      const cls = "TransformerLayer";
+      const layer = this.maker.add(top, {
+        ...{ name, label: `layers.${at}`, cls, index, micro },
+        ...{ kind: "module", dir: "b", shape: HIDDEN },
+      });
+      for (const part of ["mlp", "attn"]) {
+        this.maker.add(layer, {
+          ...{ name: `Module.${path}.layers.${at}.${part}.Block.backward.0`, label: part },
+          ...{ cls: "Block", kind: "module", dir: "b", shape: HIDDEN, index, micro },
+        });
+      }
+    }
+  }
+
+  make(microSteps: number): EmbeddedUnit {
+    for (let micro = 0; micro < microSteps; micro += 1) {
+      this.module(ROOT, "embedding", "Embedding", this.small(), { micro });
+      const index = this.faulty === null ? 0.02 : 0.05;
+      const decoder = this.module(ROOT, "decoder", "TransformerBlock", index, { micro });
+      for (let at = 0; at < this.layers; at += 1) this.layer(decoder, at, micro);
+      const between = this.maker.add(ROOT, {
+        ...{ name: `Apis_Between_Modules.${micro}`, label: `Apis_Between_Modules.${micro}` },
+        ...{ kind: "collection", dir: "", index: this.after(this.layers - 1), micro },
+      });
+      this.call(between, "Functional.cross_entropy", this.after(this.layers), {
+        shape: "[]",
+        micro,
+      });
+      this.call(between, "Distributed.all_reduce", this.after(this.layers), { shape: "[]", micro });
+      this.backward(this.layers, micro);
+    }
+    return this.maker.finish();
+  }
+}
+
+export function transformer(file: string, layers: number, ranks: number, steps = 1): EmbeddedData {
+  const units: EmbeddedUnit[] = [];
+  const described = [];
+  for (let step = 0; step < steps; step += 1) {
+    for (let rank = 0; rank < ranks; rank += 1) {
+      const faulty = (rank + step) % 4 === 3 ? 1 : rank % 4 === 2 ? layers - 1 : null;
+      const micro = step === 0 ? 1 : 2;
+      const unit = new TransformerMaker(layers, faulty, rank + 9 * step, false).make(micro);
+      units.push(unit);
+      described.push(unitOf(step, rank, micro, unit));
+    }
+  }
+  return dataOf(file, units, described);
+}
+
+export function singleGraph(file: string): EmbeddedData {
+  const unit = new TransformerMaker(4, null, 3, true).make(1);
+  return dataOf(file, [unit], [unitOf(0, 0, 1, unit)]);
+}
+
+function oneUnit(file: string, maker: GraphMaker): EmbeddedData {
+  const unit = maker.finish();
+  return dataOf(file, [unit], [unitOf(0, 0, 1, unit)]);
+}
+
+export function wide(file: string, children: number): EmbeddedData {
+  const maker = new GraphMaker();
+  const layer = maker.add(ROOT, { name: "Module.wide.W.forward.0", label: "wide", kind: "module" });
+  for (let at = 0; at < children; at += 1) {
+    const index = at === children - 7 ? 1 : 0.01;
+    maker.add(layer, { name: `Torch.add.${at}.forward`, label: `add.${at}`, index, shape: "[4]" });
+  }
+  return oneUnit(file, maker);
+}
+
+export function deep(file: string, depth: number): EmbeddedData {
+  const maker = new GraphMaker();
+  let parent = ROOT;
+  for (let at = 0; at < depth; at += 1) {
+    const index = at === depth - 1 ? 0.97 : 0.03;
+    const name = `Module.${"m.".repeat(at)}m.Block.forward.0`;
+    parent = maker.add(parent, { name, label: `m${at}`, cls: "Block", kind: "module", index });
+  }
+  return oneUnit(file, maker);
+}
+
+export function hostile(file: string): EmbeddedData {
+  const maker = new GraphMaker();
+  const names = [
+    "<script>window.hacked = 1</script>",
+    "\"><img src=x onerror='window.hacked=1'>",
+    "层.注意力.前向",
+    "שלום.מודול.0",
+    "a&amp;b %3Cscript%3E \u202Egnp.exe",
+    `long.${"x".repeat(10_000)}`,
+  ];
+  names.forEach((name, at) => {
+    const parent = maker.add(ROOT, {
+      name,
+      label: name,
+      cls: name.slice(0, 40),
+      kind: "module",
+      index: at / 5,
+    });
+    maker.add(parent, {
+      name: `${name}.inner`,
+      label: "inner",
+      index: 0.5,
+      reason: name,
+      frame: name,
+    });
+  });
+  return oneUnit(file, maker);
+}
