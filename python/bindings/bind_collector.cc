@@ -23,6 +23,11 @@ PyMethodDef register_hook_method = {
     "_register_hook", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(RegisterHook)),
     METH_FASTCALL, nullptr};
 
+Collector& The() {
+  if (TheCollector() == nullptr) throw nb::value_error("The collector has not been set up.");
+  return *TheCollector();
+}
+
 // `framework`: see msprobe/framework.py.
 void SetUp(nb::dict framework) {
   if (TheCollector() != nullptr) throw nb::value_error("The collector has been set up already.");
@@ -53,11 +58,12 @@ void SetUp(nb::dict framework) {
       new Collector(std::move(reader), std::move(autograd), Ref(framework["describe_value"]),
                     Ref(framework["size_type"]), Ref(framework["format_stack"]),
                     nb::cast<std::string>(framework["hidden_directory"]));
-}
-
-Collector& The() {
-  if (TheCollector() == nullptr) throw nb::value_error("The collector has not been set up.");
-  return *TheCollector();
+  if (framework.contains("tensor_hooks")) {
+    const nb::dict hooks = nb::cast<nb::dict>(framework["tensor_hooks"]);
+    The().UseTensorHooks(
+        {Ref(hooks["grad_mode"]), Ref(hooks["hook_inputs"]), Ref(hooks["hook_output"])});
+  }
+  if (framework.contains("name_object")) The().SetObjectNames(Ref(framework["name_object"]));
 }
 
 std::vector<NameFilter::Item> Items(const std::vector<std::string>& texts) {
@@ -105,8 +111,8 @@ nb::dict MatchedFilters() {
   return result;
 }
 
-// modules: [(module, prefix, [(parameter name, parameter)])]
-void SetModules(nb::list modules, nb::list roots) {
+// [(module, prefix, [(parameter name, parameter)])]
+std::vector<std::unique_ptr<ModuleInfo>> ToModules(nb::list modules) {
   std::vector<std::unique_ptr<ModuleInfo>> infos;
   for (nb::handle entry : modules) {
     const auto item = nb::cast<nb::tuple>(entry);
@@ -119,14 +125,20 @@ void SetModules(nb::list modules, nb::list roots) {
     }
     infos.push_back(std::move(info));
   }
+  return infos;
+}
+
+void SetModules(nb::list modules, nb::list roots) {
   std::vector<PyRef> held;
   for (nb::handle root : roots) held.push_back(Ref(root));
-  The().SetModules(std::move(infos), std::move(held));
+  The().SetModules(ToModules(modules), std::move(held));
 }
 
 CallKind ToKind(const std::string& kind) {
   if (kind == "module") return CallKind::kModule;
   if (kind == "distributed") return CallKind::kDistributed;
+  if (kind == "object") return CallKind::kObject;
+  if (kind == "backward") return CallKind::kBackward;
   if (kind == "wait") return CallKind::kWait;
   if (kind == "group") return CallKind::kGroup;
   return CallKind::kApi;
@@ -164,6 +176,12 @@ void BindCollector(nb::module_& m) {
   });
   m.def("matched_filters", &MatchedFilters);
   m.def("set_modules", &SetModules);
+  m.def("add_modules", [](nb::list modules) { The().AddModules(ToModules(modules)); });
+  m.def("remove_modules", [](nb::list modules) {
+    std::vector<PyObject*> objects;
+    for (nb::handle module : modules) objects.push_back(module.ptr());
+    The().RemoveModules(objects);
+  });
   m.def(
       "set_token_range",
       [](std::optional<std::pair<int64_t, int64_t>> range) { The().SetTokenRange(range); },
@@ -182,6 +200,9 @@ void BindCollector(nb::module_& m) {
   m.def("recorded", [] { return The().recorded(); });
   m.def("late_gradients", [] { return The().late_gradients(); });
   m.def("save", [](const std::string& name, nb::object value) { The().Save(name, value.ptr()); });
+  m.def("parameter_gradient", [](nb::object parameter, nb::object gradient) {
+    The().TakeParameterGradient(parameter.ptr(), gradient.ptr());
+  });
   m.def("register_hook_function",
         [] { return nb::steal(PyCFunction_New(&register_hook_method, nullptr)); });
 }

@@ -139,12 +139,4 @@ PyCFunction NewMethodEntry(CallSite* const* site) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(kEntries[method_count++]));
 }
 
-PyCFunction UnusedEntry() {
-  const Entry entry = [](PyObject*, PyObject*, PyObject*) -> PyObject* {
-    PyErr_SetString(PyExc_SystemError, "a watched function was called past its call pointer");
-    return nullptr;
-  };
-  return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(entry));
-}
-
 }  // namespace msprobe::python

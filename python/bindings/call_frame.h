@@ -17,7 +17,18 @@ enum class CallKind : uint8_t {
   kDistributed,  ///< API that may give back a handle to wait for
   kWait,         ///< the handle's wait()
   kModule,       ///< every module is called through one function; the first argument is the module
+  kObject,       ///< API that is an object: its class is watched, it is the first argument
+  kBackward,     ///< runs a backward pass
   kGroup,        ///< not recorded: a parent for what runs inside, like "optimizer"
+};
+
+/// The arguments of a call as vectorcall has them.
+struct CallArguments {
+  PyObject* const* values;
+  Py_ssize_t positional;
+  PyObject* names;  ///< of the keyword arguments, or null
+  Py_ssize_t skip;  ///< 1: without the module itself
+  bool in_place;    ///< the first argument is what the call changes
 };
 
 /// A module of the model that is recorded.
@@ -62,7 +73,8 @@ struct Frame {
   RecordBuilder builder;
   FlatTensors inputs;
   // Gradients.
-  GradientRecordRef gradient;  ///< null: none can come
+  GradientRecordRef gradient;   ///< null: none can come
+  std::vector<PyRef> replaced;  ///< what the call gets in place of its arguments; empty: the same
   int64_t first_sequence = 0;
   size_t watch_begin = 0;
 };

@@ -1,6 +1,8 @@
 #include "python/bindings/call_patches.h"
 
+#include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "python/bindings/collector.h"
 
@@ -37,7 +39,8 @@ WatchedDefinition* DefinitionOf(PyObject* target, const PyMethodDef& original, C
     Py_INCREF(target);  // the key must not be reused by another object
     watched = new WatchedDefinition{original, site};
     watched->definition.ml_flags = kEntryFlags | (original.ml_flags & METH_STATIC);
-    watched->definition.ml_meth = is_method ? NewMethodEntry(&watched->site) : UnusedEntry();
+    // Functions are hashed and compared by their C function: it stays, and is not called here.
+    if (is_method) watched->definition.ml_meth = NewMethodEntry(&watched->site);
   }
   watched->site = site;
   return watched;
@@ -154,6 +157,8 @@ class AttributePatch : public CallPatches::Patch {
   PyRef owner_, name_, replacement_, original_;
 };
 
+}  // namespace
+
 CallCounter* CounterOf(const std::string& prefix) {
   static std::unordered_map<std::string, std::unique_ptr<CallCounter>> counters;
   std::unique_ptr<CallCounter>& counter = counters[prefix];
@@ -161,7 +166,19 @@ CallCounter* CounterOf(const std::string& prefix) {
   return counter.get();
 }
 
-}  // namespace
+bool ChangesFirstArgument(const std::string& prefix) {
+  static const std::unordered_set<std::string_view> kOperators = {
+      "__iadd__", "__isub__", "__imul__", "__itruediv__", "__ifloordiv__", "__imod__",   "__ipow__",
+      "__iand__", "__ior__",  "__ixor__", "__ilshift__",  "__irshift__",   "__setitem__"};
+  std::string_view name(prefix);
+  name.remove_suffix(1);
+  name.remove_prefix(name.rfind('.') + 1);
+  if (kOperators.contains(name)) return true;
+  if (name.ends_with('_') && !name.ends_with("__")) return true;
+  if (!prefix.starts_with("Primitive.")) return false;
+  return name.starts_with("Assign") || name.starts_with("Inplace") || name.starts_with("Scatter") ||
+         name.starts_with("Apply");
+}
 
 CallPatches::CallPatches() = default;
 CallPatches::~CallPatches() { Remove(); }
@@ -172,6 +189,7 @@ CallSite* CallPatches::Add(PyObject* target, CallKind kind, std::string prefix,
   auto site = std::make_unique<CallSite>();
   site->kind = kind;
   site->counter = CounterOf(prefix);
+  site->in_place = ChangesFirstArgument(prefix);
   site->prefix = std::move(prefix);
   std::unique_ptr<Patch> patch;
   if (PyCFunction_CheckExact(target)) {
@@ -213,6 +231,7 @@ CallSite* CallPatches::AddAttribute(PyObject* owner, const std::string& name, Ca
   auto* site = new CallSite;
   site->kind = kind;
   site->counter = CounterOf(prefix);
+  site->in_place = ChangesFirstArgument(prefix);
   site->prefix = std::move(prefix);
   site->original = std::move(target);
   patches_.push_back(std::make_unique<AttributePatch>(owner, name, NewCallable(site)));

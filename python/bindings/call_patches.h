@@ -58,7 +58,5 @@ std::unique_ptr<CallPatches::Patch> NewSetItemPatch(PyObject* type, CallSite* si
 /// A C function of (self, args, kwargs) for a method of a built-in type, that finds its site by
 /// itself; null when there are more watched methods than such functions.
 PyCFunction NewMethodEntry(CallSite* const* site);
-/// Stands where a C function has to stand that is never called.
-PyCFunction UnusedEntry();
 
 }  // namespace msprobe::python

@@ -19,9 +19,14 @@ struct CallCounter {
 struct CallSite {
   CallKind kind = CallKind::kApi;
   std::string prefix;              ///< "Functional.relu."; kGroup: the group's name
+  bool in_place = false;           ///< the first argument is what the call changes
   PyRef original;                  ///< does what the function did before
   CallCounter* counter = nullptr;  ///< shared by all sites of one prefix; lives on like the site
 };
+
+CallCounter* CounterOf(const std::string& prefix);
+/// By its name: "Tensor.add_.", "Tensor.__iadd__.", "Primitive.update.Assign.".
+bool ChangesFirstArgument(const std::string& prefix);
 
 /// Runs `site->original`, recorded or not.
 PyObject* Invoke(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);

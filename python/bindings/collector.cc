@@ -16,6 +16,13 @@ PyObject* CallOriginal(CallSite* site, PyObject* const* args, size_t flags, PyOb
   return PyObject_Vectorcall(site->original.get(), args, flags, names);
 }
 
+PyObject* CallReplaced(CallSite* site, const std::vector<PyRef>& args, Py_ssize_t positional,
+                       PyObject* names) {
+  std::vector<PyObject*> values;
+  for (const PyRef& arg : args) values.push_back(arg.get());
+  return CallOriginal(site, values.data(), static_cast<size_t>(positional), names);
+}
+
 }  // namespace
 
 Collector*& TheCollector() {
@@ -38,6 +45,10 @@ Collector::Collector(std::unique_ptr<TensorReader> reader, std::unique_ptr<Autog
       stacks_(std::move(format_stack), std::move(hidden_directory)) {
   if (autograd_ == nullptr) return;
   taps_ = std::make_unique<EdgeTaps>(autograd_.get(), reader_.get(), this);
+  WatchParameters();
+}
+
+void Collector::WatchParameters() {
   parameter_gradients_ = std::make_unique<ParameterGradients>(
       autograd_.get(),
       [this](PyObject* gradient, CapturedTensor* captured) {
@@ -51,6 +62,19 @@ Collector::Collector(std::unique_ptr<TensorReader> reader, std::unique_ptr<Autog
 
 Collector::~Collector() = default;
 
+void Collector::UseTensorHooks(TensorHooks::Functions functions) {
+  auto hooks = std::make_unique<TensorHooks>(std::move(functions), reader_.get(), this);
+  tensor_hooks_ = hooks.get();
+  taps_ = std::move(hooks);
+  WatchParameters();
+}
+
+void Collector::TakeParameterGradient(PyObject* parameter, PyObject* gradient) {
+  if (gradients_ && parameter_gradients_ != nullptr) {
+    parameter_gradients_->Accumulated(parameter, gradient);
+  }
+}
+
 void Collector::SetBench(BenchChecksums bench, int64_t differences) {
   bench_ = std::move(bench);
   values_.settings.bench = &bench_;
@@ -60,6 +84,7 @@ void Collector::SetBench(BenchChecksums bench, int64_t differences) {
 void Collector::SetModules(std::vector<std::unique_ptr<ModuleInfo>> modules,
                            std::vector<PyRef> roots) {
   module_of_.clear();
+  object_sites_.clear();
   std::vector<ModuleInfo*> all;
   for (const auto& module : modules) {
     module_of_[module->module.get()] = module.get();
@@ -70,8 +95,20 @@ void Collector::SetModules(std::vector<std::unique_ptr<ModuleInfo>> modules,
   roots_ = std::move(roots);
 }
 
+void Collector::AddModules(std::vector<std::unique_ptr<ModuleInfo>> modules) {
+  for (auto& module : modules) {
+    if (!module_of_.emplace(module->module.get(), module.get()).second) continue;
+    modules_.push_back(std::move(module));
+  }
+}
+
+void Collector::RemoveModules(const std::vector<PyObject*>& modules) {
+  for (PyObject* module : modules) module_of_.erase(module);  // the rest waits for SetModules()
+}
+
 PyObject* Collector::Call(CallSite* site, PyObject* const* args, size_t flags, PyObject* names) {
   const ThreadState& thread = CurrentThread();
+  if (site->kind == CallKind::kBackward) return CallBackward(site, args, flags, names);
   if (thread.busy > 0 || thread.in_api) return CallOriginal(site, args, flags, names);
   switch (site->kind) {
     case CallKind::kWait: return CallWait(site, args, flags, names);
@@ -83,10 +120,47 @@ PyObject* Collector::Call(CallSite* site, PyObject* const* args, size_t flags, P
       if (!roots_.empty() && args[0] == roots_[0].get()) return CallRoot(site, args, flags, names);
       break;
     }
+    case CallKind::kObject: {
+      if (PyVectorcall_NARGS(flags) == 0) break;
+      CallSite* own = SiteOf(site, args[0]);
+      if (own != nullptr) return CallRecorded(own, nullptr, args, flags, names);
+      break;
+    }
+    case CallKind::kBackward: break;
     case CallKind::kApi:
     case CallKind::kDistributed: return CallRecorded(site, nullptr, args, flags, names);
   }
   return CallOriginal(site, args, flags, names);
+}
+
+PyObject* Collector::CallBackward(CallSite* site, PyObject* const* args, size_t flags,
+                                  PyObject* names) {
+  if (tensor_hooks_ == nullptr) return CallOriginal(site, args, flags, names);
+  tensor_hooks_->BeginPass();
+  PyObject* result = CallOriginal(site, args, flags, names);
+  const SavedError error;  // of the program: passes through unchanged
+  tensor_hooks_->EndPass();
+  return result;
+}
+
+CallSite* Collector::SiteOf(CallSite* site, PyObject* object) {
+  const auto [place, is_new] = object_sites_.try_emplace(object);
+  ObjectSite& entry = place->second;
+  if (!is_new) return entry.site.get();
+  entry.object = PyRef::Borrow(object);
+  const PyRef name = PyRef::Steal(PyObject_CallOneArg(name_object_.get(), object));
+  if (!name || !PyUnicode_Check(name.get())) {
+    PyErr_Clear();
+    return nullptr;
+  }
+  auto own = std::make_unique<CallSite>();
+  own->kind = CallKind::kObject;
+  own->prefix = std::string(Utf8(name.get())) + ".";
+  own->in_place = ChangesFirstArgument(own->prefix);
+  own->original = site->original;
+  own->counter = CounterOf(own->prefix);
+  entry.site = std::move(own);
+  return entry.site.get();
 }
 
 PyObject* Collector::CallRoot(CallSite* site, PyObject* const* args, size_t flags,
@@ -122,7 +196,9 @@ PyObject* Collector::CallRecorded(CallSite* site, ModuleInfo* module, PyObject* 
   if (!in_token_range_ || (only_recompute_ && (taps_ == nullptr || !taps_->in_backward()))) {
     return CallOriginal(site, args, flags, names);
   }
-  const Arguments arguments{args, PyVectorcall_NARGS(flags), names, module != nullptr ? 1 : 0};
+  const Arguments arguments{args, PyVectorcall_NARGS(flags), names,
+                            module != nullptr || site->kind == CallKind::kObject ? 1 : 0,
+                            site->in_place};
   Frame& frame = thread.Push();
   frame.kind = site->kind;
   frame.module = module;
@@ -137,7 +213,9 @@ PyObject* Collector::CallRecorded(CallSite* site, ModuleInfo* module, PyObject* 
   }
   const uint64_t step = step_id_;
   thread.in_api = is_api;
-  PyObject* result = CallOriginal(site, args, flags, names);
+  PyObject* result = frame.replaced.empty()
+                         ? CallOriginal(site, args, flags, names)
+                         : CallReplaced(site, frame.replaced, arguments.positional, names);
   if (is_api) thread.in_api = false;
   ++thread.busy;
   if (result == nullptr) {
@@ -216,7 +294,7 @@ void Collector::Enter(ThreadState* thread, Frame* frame, CallSite* site,
     WriteInputs(frame, arguments);
   }
   if (taps_ == nullptr || !filter.backward || frame->kind == CallKind::kDistributed ||
-      !autograd_->GradMode()) {
+      !taps_->GradMode()) {
     return;
   }
   frame->gradient = GradientRecordRef(new GradientRecord);
@@ -229,7 +307,7 @@ void Collector::Enter(ThreadState* thread, Frame* frame, CallSite* site,
     ++record->parent->references;
     break;
   }
-  taps_->Enter(thread, frame, frame->inputs);
+  taps_->Enter(thread, frame, frame->inputs, arguments);
 }
 
 void Collector::WriteInputs(Frame* frame, const Arguments& arguments) {
@@ -300,7 +378,7 @@ void Collector::Exit(ThreadState* thread, Frame* frame, PyObject* result) {
 
 void Collector::Pop(ThreadState* thread, Frame* frame) {
   if (frame->recorded) filter.Leave(frame->name);
-  if (taps_ != nullptr) EdgeTaps::Leave(thread, frame);
+  if (taps_ != nullptr) taps_->Leave(thread, frame);
   frame->inputs.Clear();
   frame->module = nullptr;
   --thread->depth;

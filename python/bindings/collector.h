@@ -16,6 +16,7 @@
 #include "python/bindings/edge_taps.h"
 #include "python/bindings/name_filter.h"
 #include "python/bindings/parameter_gradients.h"
+#include "python/bindings/tensor_hooks.h"
 #include "python/bindings/value_writer.h"
 
 namespace msprobe::python {
@@ -41,10 +42,19 @@ class Collector : public GradientSink {
   NameFilter filter;
   CallStacks& stacks() { return stacks_; }
   ValueWriter& values() { return values_; }
+  /// For frameworks whose graph cannot be walked; before the first step.
+  void UseTensorHooks(TensorHooks::Functions functions);
+  /// `name(object)` gives the prefix of the records of an object's calls, or None.
+  void SetObjectNames(PyRef name) { name_object_ = std::move(name); }
+  /// The gradient of a parameter, from the parameter's own hook.
+  void TakeParameterGradient(PyObject* parameter, PyObject* gradient);
   void SetBench(BenchChecksums bench, int64_t differences);
 
   /// The modules to record. Calls of `roots` are counted for the token range.
   void SetModules(std::vector<std::unique_ptr<ModuleInfo>> modules, std::vector<PyRef> roots);
+  /// More modules, for a part of the step; their parameters' gradients are not recorded.
+  void AddModules(std::vector<std::unique_ptr<ModuleInfo>> modules);
+  void RemoveModules(const std::vector<PyObject*>& modules);
   void SetTokenRange(std::optional<std::pair<int64_t, int64_t>> range) { token_range_ = range; }
   /// What the handles of asynchronous collectives are instances of.
   void SetWaitable(PyRef type) { waitable_ = std::move(type); }
@@ -73,17 +83,14 @@ class Collector : public GradientSink {
 
  private:
   enum Skip : uint8_t { kScope, kList, kDataMode, kTokenRange, kException, kRepeated, kSkipCount };
-  struct Arguments {
-    PyObject* const* values;
-    Py_ssize_t positional;
-    PyObject* names;  // of the keyword arguments, or null
-    Py_ssize_t skip;  // 1: without the module itself
-  };
+  using Arguments = CallArguments;
   struct Waiting;
 
   PyObject* CallRecorded(CallSite* site, ModuleInfo* module, PyObject* const* args, size_t flags,
                          PyObject* names);
   PyObject* CallRoot(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
+  PyObject* CallBackward(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
+  CallSite* SiteOf(CallSite* site, PyObject* object);
   PyObject* CallGroup(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
   PyObject* CallWait(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
   bool CollectInputs(const Arguments& arguments, FlatTensors* inputs) const;
@@ -96,8 +103,10 @@ class Collector : public GradientSink {
   const Frame* Parent(const ThreadState& thread) const;
   bool DeferUntilWaited(Frame* frame, PyObject* result);
   void FinishWaiting(Waiting* waiting, bool waited);
+  void Decide(GradientRecord* record);
   void AddConstruct(GradientRecord* record);
   void Emit(RecordBuilder* builder);
+  void WatchParameters();
   void EmitParameterGradients(const ParameterGradients::Entry& entry);
   void Count(Skip reason) { ++skipped_[reason]; }
 
@@ -105,7 +114,8 @@ class Collector : public GradientSink {
   std::unique_ptr<AutogradAccess> autograd_;
   ValueWriter values_;
   CallStacks stacks_;
-  std::unique_ptr<EdgeTaps> taps_;
+  std::unique_ptr<GradientTaps> taps_;
+  TensorHooks* tensor_hooks_ = nullptr;  // is `taps_`, where the graph cannot be walked
   std::unique_ptr<ParameterGradients> parameter_gradients_;
   BenchChecksums bench_;
   std::shared_ptr<DumpWriter> writer_;
@@ -116,6 +126,12 @@ class Collector : public GradientSink {
   std::optional<std::pair<int64_t, int64_t>> token_range_;
   std::unordered_map<PyObject*, std::shared_ptr<Waiting>> waiting_;
   PyRef waitable_;
+  PyRef name_object_;
+  struct ObjectSite {
+    PyRef object;
+    std::unique_ptr<CallSite> site;  // null: not recorded
+  };
+  std::unordered_map<PyObject*, ObjectSite> object_sites_;
   RecordBuilder gradient_builder_;
   std::array<uint64_t, kSkipCount> skipped_{};
   uint64_t seen_ = 0, recorded_ = 0, late_gradients_ = 0, step_id_ = 0, open_records_ = 0;

@@ -8,24 +8,32 @@ bool Collector::BeginGradients(GradientRecord* record) {
     ++late_gradients_;
     return false;
   }
-  if (!record->decided) {
-    record->decided = true;
+  if (!record->begun) {
+    record->begun = true;
+    if (!record->decided) Decide(record);
     ++seen_;
-    const bool inside_listed = record->parent != nullptr && record->parent->listed;
-    const auto verdict = filter.Enter(record->name, inside_listed, &record->listed);
-    record->wanted = verdict == NameFilter::Verdict::kRecord;
-    if (verdict == NameFilter::Verdict::kOutOfScope) Count(kScope);
-    if (verdict == NameFilter::Verdict::kNotListed) Count(kList);
+    if (record->verdict == NameFilter::Verdict::kOutOfScope) Count(kScope);
+    if (record->verdict == NameFilter::Verdict::kNotListed) Count(kList);
     record->saves_tensors = options.save_tensors || filter.SavesTensors(record->name);
-    if (record->wanted) AddConstruct(record);
-    return record->wanted;
+    const bool wanted = record->verdict == NameFilter::Verdict::kRecord;
+    if (wanted) AddConstruct(record);
+    return wanted;
   }
   if (record->emitted) {  // a second backward through the same call: one entry has one name
     ++seen_;
     Count(kRepeated);
     return false;
   }
-  return record->wanted;
+  return record->verdict == NameFilter::Verdict::kRecord;
+}
+
+// A module is entered before what runs inside it, though its own gradients may come later.
+void Collector::Decide(GradientRecord* record) {
+  record->decided = true;
+  GradientRecord* parent = record->parent;
+  if (parent != nullptr && !parent->decided && parent->edges > 0) Decide(parent);
+  record->verdict =
+      filter.Enter(record->name, parent != nullptr && parent->listed, &record->listed);
 }
 
 // In the order in which backward enters the calls: a module before what runs inside it.

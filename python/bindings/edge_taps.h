@@ -6,24 +6,11 @@
 
 #include "python/bindings/autograd_access.h"
 #include "python/bindings/call_frame.h"
-#include "python/bindings/gradient_record.h"
+#include "python/bindings/gradient_taps.h"
 #include "python/bindings/hook_object.h"
 #include "python/bindings/tensor_reader.h"
 
 namespace msprobe::python {
-
-/// Where the gradients go.
-class GradientSink {
- public:
-  virtual ~GradientSink() = default;
-  /// The first gradient of a call in this backward pass. False: none of them is wanted.
-  virtual bool BeginGradients(GradientRecord* record) = 0;
-  virtual void Capture(GradientRecord* record, PyObject* gradient, CapturedTensor* captured) = 0;
-  /// `complete`: every edge of the call has fired.
-  virtual void EmitGradients(GradientRecord* record, bool complete) = 0;
-  /// A call uses this leaf; `node` accumulates its gradient.
-  virtual void UseLeaf(PyObject* node, PyObject* variable) = 0;
-};
 
 /// What has to be done to a gradient on the way from the tapped edge to the tensor it belongs to.
 enum class TapStep : uint8_t { kNone, kReshape, kTranspose, kSlice };
@@ -53,20 +40,17 @@ struct TapObject {
 /// made during the call to the node (or leaf) that the input came from. Enter() notes the inputs,
 /// Exit() walks from the outputs over the nodes that no finished call has claimed yet, so each
 /// node is walked once however deep the modules are nested.
-class EdgeTaps {
+class EdgeTaps : public GradientTaps {
  public:
   EdgeTaps(AutogradAccess* autograd, TensorReader* reader, GradientSink* sink);
 
-  /// frame.gradient is set: notes the inputs.
-  void Enter(ThreadState* thread, Frame* frame, const FlatTensors& inputs);
-  /// Taps the edges. Before anything else uses the outputs.
-  void Exit(ThreadState* thread, Frame* frame, const FlatTensors& outputs);
-  /// Always, also when the call raised.
-  static void Leave(ThreadState* thread, Frame* frame);
-
-  /// Emits what passes that were cut short have left.
-  void Purge();
-  bool in_backward() const { return autograd_->GraphTask() >= 0; }
+  bool GradMode() const override { return autograd_->GradMode(); }
+  void Enter(ThreadState* thread, Frame* frame, const FlatTensors& inputs,
+             const CallArguments& arguments) override;
+  void Exit(ThreadState* thread, Frame* frame, const FlatTensors& outputs) override;
+  void Leave(ThreadState* thread, Frame* frame) override;
+  void Purge() override;
+  bool in_backward() const override { return autograd_->GraphTask() >= 0; }
 
   // Called by the hooks.
   void Fire(TapObject* tap, PyObject* gradients_in, PyObject* gradients_out, bool before_node);

@@ -7,6 +7,7 @@
 
 #include "msprobe/record_builder.h"
 #include "msprobe/statistics.h"
+#include "python/bindings/name_filter.h"
 #include "python/bindings/py_ref.h"
 #include "python/bindings/tensor_reader.h"
 
@@ -46,8 +47,11 @@ struct GradientRecord {
   int64_t task = -1;   ///< the running pass
   uint64_t step_id = 0;
   bool listed = false;  ///< a `list` filter takes it, and what runs inside it
-  bool decided = false;
-  bool wanted = false;
+  bool decided = false;  ///< the filters have been asked
+  bool begun = false;    ///< a gradient has come
+  NameFilter::Verdict verdict = NameFilter::Verdict::kRecord;
+  bool wanted = false;  ///< in the running pass
+  bool inputs_hooked = false;  ///< TensorHooks: the hook of the inputs comes last
   bool in_construct = false;
   bool emitted = false;
   bool saves_tensors = false;

@@ -117,7 +117,8 @@ void EdgeTaps::NoteView(PyObject* tensor, PyObject* base, WatchedInput* watched)
   view.offset = offset_of(tensor) - offset_of(base);
 }
 
-void EdgeTaps::Enter(ThreadState* thread, Frame* frame, const FlatTensors& inputs) {
+void EdgeTaps::Enter(ThreadState* thread, Frame* frame, const FlatTensors& inputs,
+                     const CallArguments&) {
   GradientRecord* record = frame->gradient.get();
   record->input_count = static_cast<uint32_t>(inputs.tensors.size());
   record->slots.resize(record->input_count);

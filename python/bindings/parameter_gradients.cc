@@ -56,9 +56,16 @@ void ParameterGradients::SetModules(const std::vector<ModuleInfo*>& modules) {
       Parameter& parameter = parameters_[value.get()];
       parameter.value = value;
       parameter.owners.push_back({m, p});
-      if (autograd_->RequiresGrad(value.get())) ++modules_[m].expected;
+      if (RequiresGrad(value.get())) ++modules_[m].expected;
     }
   }
+}
+
+bool ParameterGradients::RequiresGrad(PyObject* parameter) const {
+  if (autograd_ != nullptr) return autograd_->RequiresGrad(parameter);
+  const PyRef answer = PyRef::Steal(PyObject_GetAttrString(parameter, "requires_grad"));
+  if (!answer) PyErr_Clear();
+  return answer.get() == Py_True;
 }
 
 void ParameterGradients::Watch(PyObject* node, PyObject* variable) {
@@ -76,17 +83,22 @@ void ParameterGradients::Watch(PyObject* node, PyObject* variable) {
 }
 
 void ParameterGradients::Accumulated(PyObject* variable) {
-  const auto found = parameters_.find(variable);
-  if (found == parameters_.end()) return;
-  Parameter& parameter = found->second;
+  if (!parameters_.contains(variable)) return;
   PyRef gradient = PyRef::Steal(PyObject_GetAttrString(variable, "grad"));
   if (!gradient || gradient.get() == Py_None) {
     PyErr_Clear();
     gradient = PyRef::Steal(PyObject_GetAttrString(variable, "main_grad"));
   }
   if (!gradient || gradient.get() == Py_None) return PyErr_Clear();
+  Accumulated(variable, gradient.get());
+}
+
+void ParameterGradients::Accumulated(PyObject* variable, PyObject* gradient) {
+  const auto found = parameters_.find(variable);
+  if (found == parameters_.end()) return;
+  Parameter& parameter = found->second;
   CapturedTensor captured;
-  capture_(gradient.get(), &captured);
+  capture_(gradient, &captured);
   const uint32_t k = parameter.accumulated++;
   for (const Owner& owner : parameter.owners) {
     Module& module = modules_[owner.module];

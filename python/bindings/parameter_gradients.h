@@ -29,6 +29,7 @@ class ParameterGradients {
   ~ParameterGradients();
 
   void SetModules(const std::vector<ModuleInfo*>& modules);
+  /// `autograd` may be null: then parameters say themselves whether they want a gradient.
   /// A call uses `variable`; `node` accumulates its gradient.
   void Watch(PyObject* node, PyObject* variable);
   /// Writes what is incomplete, and takes the hooks off nodes that are still alive.
@@ -36,6 +37,7 @@ class ParameterGradients {
 
   // Called by the hooks.
   void Accumulated(PyObject* variable);
+  void Accumulated(PyObject* variable, PyObject* gradient);
 
  private:
   struct Owner {
@@ -58,6 +60,7 @@ class ParameterGradients {
   };
   friend struct AccumulateHook;
 
+  bool RequiresGrad(PyObject* parameter) const;
   void Emit(Module* module, uint32_t k);
 
   AutogradAccess* autograd_;

@@ -41,11 +41,12 @@ class SetItemPatch : public CallPatches::Patch {
 
 std::unique_ptr<CallPatches::Patch> NewSetItemPatch(PyObject* type, CallSite* site) {
   const PyMappingMethods* mapping = reinterpret_cast<PyTypeObject*>(type)->tp_as_mapping;
-  if (set_item_site != nullptr || mapping == nullptr || mapping->mp_ass_subscript == nullptr) {
-    return nullptr;
-  }
+  static PyObject* watched_type = nullptr;
+  if (mapping == nullptr || mapping->mp_ass_subscript == nullptr) return nullptr;
+  if (watched_type != nullptr && watched_type != type) return nullptr;
+  watched_type = type;
   set_item_site = site;
-  original_set_item = mapping->mp_ass_subscript;
+  if (original_set_item == nullptr) original_set_item = mapping->mp_ass_subscript;
   return std::make_unique<SetItemPatch>(type);
 }
 

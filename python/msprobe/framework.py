@@ -39,6 +39,9 @@ class Framework(Protocol):
     def modules(self, model: Any, prefix: str) -> List[ModuleEntry]:
         """The descendants of `model`, in order, each once."""
 
+    def parameters(self, module: Any) -> List[Tuple[str, Any]]:
+        """The parameters that are the module's own."""
+
     def watch_api_calls(self, patches: Any, config: Any) -> List[str]:
         """Adds the functions to record; gives the names that do not exist."""
 

@@ -62,6 +62,7 @@ class Session:
         self._ranks_seen: set = set()
         self._steps_seen: set = set()
         self._ended = False
+        self._dumped_modules: List[Any] = []
         self._pid = os.getpid()
         self._configure()
         atexit.register(self.end)
@@ -131,6 +132,21 @@ class Session:
         if patches is None:
             raise MsprobeError(f"{api} has not been registered")
         patches.remove()
+
+    def module_dump(self, module: Any, name: str) -> None:
+        """`module` and what lies below it, under a name of the user's, until module_dump_end()."""
+        if self.writer is None:
+            return
+        prefix = f"Module.{name}"
+        parameters = self.framework.parameters(module)
+        entries = [(module, f"{prefix}.{type(module).__name__}", parameters)]
+        entries += self.framework.modules(module, prefix)
+        _core.add_modules(entries)
+        self._dumped_modules = [entry[0] for entry in entries]
+
+    def module_dump_end(self) -> None:
+        _core.remove_modules(self._dumped_modules)
+        self._dumped_modules = []
 
     def end(self) -> None:
         """At the end of the last step, or of the process."""

@@ -2,7 +2,7 @@
 
 import collections
 import os
-from typing import Any, List, Optional
+from typing import Any, List, Optional, Tuple
 
 import torch
 
@@ -47,6 +47,9 @@ class TorchFramework:
 
     def modules(self, model: Any, prefix: str) -> List[ModuleEntry]:
         return module_calls.descendants(model, prefix)
+
+    def parameters(self, module: Any) -> List[Tuple[str, Any]]:
+        return module_calls.own_parameters(module)
 
     def watch_api_calls(self, patches: Any, config: Any) -> List[str]:
         return api_calls.watch(patches, config)

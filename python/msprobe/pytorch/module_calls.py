@@ -1,6 +1,6 @@
 """Modules: how they are called, what they are called, and the groups around API calls."""
 
-from typing import Any, Iterator, List, Set
+from typing import Any, Iterator, List, Set, Tuple
 
 import torch
 
@@ -21,9 +21,12 @@ def _collect(parent: Any, prefix: str, seen: Set[int], entries: List[ModuleEntry
             continue
         seen.add(id(module))
         path = f"{prefix}.{name}"
-        parameters = [(key, value) for key, value in module._parameters.items() if value is not None]
-        entries.append((module, f"{path}.{type(module).__name__}", parameters))
+        entries.append((module, f"{path}.{type(module).__name__}", own_parameters(module)))
         _collect(module, path, seen, entries)
+
+
+def own_parameters(module: Any) -> List[Tuple[str, Any]]:
+    return [(name, value) for name, value in module._parameters.items() if value is not None]
 
 
 def watch(patches: Any, config: Any) -> None:

@@ -1,0 +1,245 @@
+#include "python/bindings/tensor_hooks.h"
+
+#include <algorithm>
+#include <new>
+
+#include "python/bindings/hook_object.h"
+
+namespace msprobe::python {
+namespace {
+
+struct GradientHook {
+  HookObject hook;
+  bool inputs;
+  GradientRecordRef record;
+  std::vector<uint32_t> slots;  // of the gradients that the hook gets
+};
+
+PyTypeObject* hook_type = nullptr;
+TensorHooks* the_hooks = nullptr;  // one per process: hooks find it after the collector is replaced
+
+// Frameworks take what a hook returns as the gradient to go on with.
+PyObject* CallGradientHook(PyObject* self, PyObject* const* args, size_t flags, PyObject*) {
+  if (PyVectorcall_NARGS(flags) < 1) Py_RETURN_NONE;
+  auto* hook = reinterpret_cast<GradientHook*>(self);
+  if (the_hooks != nullptr) {
+    const PyRef alive = PyRef::Borrow(self);
+    the_hooks->Fire(hook->record, hook->slots, hook->inputs, args[0]);
+  }
+  return Py_NewRef(args[0]);
+}
+
+void DeallocGradientHook(PyObject* self) {
+  auto* hook = reinterpret_cast<GradientHook*>(self);
+  PyTypeObject* type = Py_TYPE(self);
+  hook->record.~GradientRecordRef();
+  hook->slots.~vector();
+  PyObject_Free(self);
+  Py_DECREF(type);
+}
+
+PyRef NewHook(GradientRecord* record, std::vector<uint32_t> slots, bool inputs) {
+  auto* hook = PyObject_New(GradientHook, hook_type);
+  if (hook == nullptr) {
+    PyErr_Clear();
+    return {};
+  }
+  hook->hook.vectorcall = CallGradientHook;
+  hook->hook.table = nullptr;
+  hook->inputs = inputs;
+  ++record->references;
+  new (&hook->record) GradientRecordRef(record);
+  new (&hook->slots) std::vector<uint32_t>(std::move(slots));
+  return PyRef::Steal(reinterpret_cast<PyObject*>(hook));
+}
+
+// The tensors among the arguments that can be replaced: those that lie in the arguments themselves
+// and in tuples, for APIs also in lists. Whoever gets other containers may want to change them.
+class Replacements {
+ public:
+  Replacements(const TensorReader* reader, const std::vector<PyObject*>& inputs, bool lists)
+      : reader_(reader), inputs_(inputs), lists_(lists) {}
+
+  void SkipFirst() { next_ = 1; }
+  void Find(PyObject* value) {
+    if (reader_->IsTensor(value)) {
+      // The inputs are all tensors of the call in the same order.
+      while (next_ < inputs_.size() && inputs_[next_] != value) ++next_;
+      if (next_ == inputs_.size()) return;
+      slots.push_back(static_cast<uint32_t>(next_++));
+      tensors.push_back(PyRef::Borrow(value));
+    } else if (IsContainer(value)) {
+      for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(value); ++i) {
+        Find(PySequence_Fast_GET_ITEM(value, i));
+      }
+    }
+  }
+
+  PyRef Replace(PyObject* value, PyObject* aliases) {
+    if (reader_->IsTensor(value)) {
+      if (used_ == tensors.size() || tensors[used_].get() != value) return PyRef::Borrow(value);
+      PyObject* alias = PyList_GET_ITEM(aliases, static_cast<Py_ssize_t>(used_++));
+      return PyRef::Borrow(alias != Py_None ? alias : value);
+    }
+    if (!IsContainer(value)) return PyRef::Borrow(value);
+    const Py_ssize_t size = PySequence_Fast_GET_SIZE(value);
+    PyRef copy = PyRef::Steal(PyTuple_CheckExact(value) ? PyTuple_New(size) : PyList_New(size));
+    if (!copy) return copy;
+    bool changed = false;
+    for (Py_ssize_t i = 0; i < size; ++i) {
+      PyObject* item = PySequence_Fast_GET_ITEM(value, i);
+      PyRef replaced = Replace(item, aliases);
+      changed = changed || replaced.get() != item;
+      PyObject* owned = Py_XNewRef(replaced.get());
+      PyTuple_CheckExact(value) ? PyTuple_SET_ITEM(copy.get(), i, owned)
+                                : PyList_SET_ITEM(copy.get(), i, owned);
+    }
+    return changed ? std::move(copy) : PyRef::Borrow(value);
+  }
+
+  std::vector<uint32_t> slots;
+  std::vector<PyRef> tensors;
+
+ private:
+  bool IsContainer(PyObject* value) const {
+    return PyTuple_CheckExact(value) || (lists_ && PyList_CheckExact(value));
+  }
+
+  const TensorReader* reader_;
+  const std::vector<PyObject*>& inputs_;
+  bool lists_;
+  size_t next_ = 0, used_ = 0;
+};
+
+}  // namespace
+
+TensorHooks::TensorHooks(Functions functions, TensorReader* reader, GradientSink* sink)
+    : functions_(std::move(functions)), reader_(reader), sink_(sink) {
+  if (hook_type == nullptr) {
+    hook_type =
+        MakeHookType("msprobe._core.GradientHook", sizeof(GradientHook), DeallocGradientHook);
+  }
+  the_hooks = this;
+}
+
+bool TensorHooks::GradMode() const {
+  const PyRef answer = PyRef::Steal(PyObject_CallNoArgs(functions_.grad_mode.get()));
+  if (!answer) PyErr_Clear();
+  return answer.get() == Py_True;
+}
+
+void TensorHooks::Enter(ThreadState*, Frame* frame, const FlatTensors& inputs,
+                        const CallArguments& arguments) {
+  GradientRecord* record = frame->gradient.get();
+  record->input_count = static_cast<uint32_t>(inputs.tensors.size());
+  record->slots.resize(record->input_count);
+  const Py_ssize_t count =
+      arguments.positional + (arguments.names != nullptr ? PyTuple_GET_SIZE(arguments.names) : 0);
+  // What is changed in place has to stay the tensor that it is.
+  const Py_ssize_t first = arguments.skip + (arguments.in_place ? 1 : 0);
+  Replacements replacements(reader_, inputs.tensors, frame->kind != CallKind::kModule);
+  if (first > arguments.skip && count > arguments.skip &&
+      reader_->IsTensor(arguments.values[arguments.skip])) {
+    replacements.SkipFirst();
+  }
+  for (Py_ssize_t i = first; i < count; ++i) replacements.Find(arguments.values[i]);
+  if (replacements.slots.empty()) return;
+  const PyRef tensors =
+      PyRef::Steal(PyList_New(static_cast<Py_ssize_t>(replacements.tensors.size())));
+  if (!tensors) return PyErr_Clear();
+  for (size_t i = 0; i < replacements.tensors.size(); ++i) {
+    PyList_SET_ITEM(tensors.get(), static_cast<Py_ssize_t>(i),
+                    Py_NewRef(replacements.tensors[i].get()));
+  }
+  const PyRef hook = NewHook(record, {}, true);
+  if (!hook) return;
+  const PyRef aliases = PyRef::Steal(PyObject_CallFunctionObjArgs(
+      functions_.hook_inputs.get(), tensors.get(), hook.get(), nullptr));
+  if (!aliases || !PyList_Check(aliases.get()) ||
+      PyList_GET_SIZE(aliases.get()) != PyList_GET_SIZE(tensors.get())) {
+    return PyErr_Clear();
+  }
+  std::vector<uint32_t>& slots = reinterpret_cast<GradientHook*>(hook.get())->slots;
+  for (size_t i = 0; i < replacements.slots.size(); ++i) {
+    if (PyList_GET_ITEM(aliases.get(), static_cast<Py_ssize_t>(i)) == Py_None) continue;
+    slots.push_back(replacements.slots[i]);
+  }
+  if (slots.empty()) return;
+  ++record->edges;
+  record->inputs_hooked = true;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    frame->replaced.push_back(i < first ? PyRef::Borrow(arguments.values[i])
+                                        : replacements.Replace(arguments.values[i], aliases.get()));
+    if (!frame->replaced.back()) {
+      PyErr_Clear();
+      frame->replaced.clear();
+      return;
+    }
+  }
+}
+
+void TensorHooks::Exit(ThreadState*, Frame* frame, const FlatTensors& outputs) {
+  GradientRecord* record = frame->gradient.get();
+  record->output_count = static_cast<uint32_t>(outputs.tensors.size());
+  record->slots.resize(record->input_count + record->output_count);
+  for (uint32_t i = 0; i < record->output_count; ++i) {
+    const PyRef hook = NewHook(record, {record->input_count + i}, false);
+    if (!hook) continue;
+    const PyRef hooked = PyRef::Steal(PyObject_CallFunctionObjArgs(
+        functions_.hook_output.get(), outputs.tensors[i], hook.get(), nullptr));
+    if (!hooked) PyErr_Clear();
+    if (hooked.get() == Py_True) ++record->edges;
+  }
+}
+
+void TensorHooks::Leave(ThreadState*, Frame* frame) {
+  frame->gradient = GradientRecordRef();
+  frame->replaced.clear();
+}
+
+void TensorHooks::Fire(const GradientRecordRef& record, const std::vector<uint32_t>& slots,
+                       bool inputs, PyObject* gradients) {
+  ThreadState& thread = CurrentThread();
+  ++thread.busy;
+  const bool first = record->left == 0;
+  if (first) {
+    record->left = record->edges;
+    record->wanted = sink_->BeginGradients(record.get());
+    open_.push_back(record);
+  }
+  for (size_t i = 0; record->wanted && i < slots.size(); ++i) {
+    PyObject* gradient = gradients;
+    if (PyTuple_Check(gradients)) {
+      if (static_cast<Py_ssize_t>(i) >= PyTuple_GET_SIZE(gradients)) break;
+      gradient = PyTuple_GET_ITEM(gradients, static_cast<Py_ssize_t>(i));
+    }
+    if (slots[i] >= record->slots.size() || !reader_->IsTensor(gradient)) continue;
+    GradientSlot& slot = record->slots[slots[i]];
+    sink_->Capture(record.get(), gradient, &slot.value);
+    slot.has_value = true;
+  }
+  if (record->left > 0) --record->left;
+  if (inputs || (record->left == 0 && !record->inputs_hooked)) Finish(record);
+  --thread.busy;
+}
+
+void TensorHooks::Finish(const GradientRecordRef& record) {
+  const GradientRecordRef kept = record;
+  const auto place = std::find_if(open_.begin(), open_.end(), [&](const GradientRecordRef& open) {
+    return open.get() == kept.get();
+  });
+  if (place != open_.end()) open_.erase(place);
+  sink_->EmitGradients(kept.get(), kept->left == 0);
+  kept->left = 0;
+}
+
+void TensorHooks::Purge() {
+  while (!open_.empty()) Finish(open_.front());
+}
+
+void TensorHooks::EndPass() {
+  --passes_;
+  if (passes_ == 0) Purge();
+}
+
+}  // namespace msprobe::python

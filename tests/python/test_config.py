@@ -1,0 +1,87 @@
+"""config.json: what is allowed, and what is said when something is not."""
+
+import json
+
+import pytest
+
+from msprobe.config import load_config
+from msprobe.errors import MsprobeError
+
+
+def _load(tmp_path, data, **arguments):
+    path = tmp_path / "config.json"
+    path.write_text(data if isinstance(data, str) else json.dumps(data))
+    return load_config(str(path), **arguments)
+
+
+def test_defaults_without_a_file(capfd):
+    config = load_config(None)
+    assert (config.task, config.level, config.dump_path) == ("statistics", "L1", "./msprobe_dump")
+    assert config.rank == config.step == config.scope == config.listed == []
+    assert config.takes("forward") and config.takes("output")
+
+
+def test_the_seeds_example(tmp_path):
+    config = _load(tmp_path, {
+        "task": "statistics", "dump_path": "./output", "rank": [], "step": [0, 1], "level": "L0",
+        "statistics": {"scope": [], "list": [], "data_mode": ["all"], "summary_mode": "statistics"},
+    })
+    assert (config.level, config.step, config.dump_path) == ("L0", [0, 1], "./output")
+
+
+def test_arguments_go_before_the_file(tmp_path):
+    config = _load(tmp_path, {"task": "statistics", "dump_path": "a", "level": "L0", "step": [1]},
+                   task="tensor", level="mix", step=[3], dump_path="b")
+    assert (config.task, config.level, config.step, config.dump_path) == ("tensor", "mix", [3], "b")
+
+
+def test_lists_of_numbers(tmp_path):
+    config = _load(tmp_path, {"dump_path": "a", "step": [7, "3", "4-6"], "rank": ["0-1"]})
+    assert config.step == [3, 4, 5, 6, 7] and config.rank == [0, 1]
+
+
+@pytest.mark.parametrize("data,words", [
+    ({"task": "statistic"}, ["task", '"statistic"', "tensor", 'did you mean "statistics"']),
+    ({"level": "l1"}, ["level", '"l1"', "mix", 'did you mean "L1"']),
+    ({"step": 3}, ["step is 3", "list"]),
+    ({"step": [-1]}, ["step", "[-1]"]),
+    ({"step": ["5-2"]}, ["step", "5-2"]),
+    ({"rank": [True]}, ["rank"]),
+    ({"rank": ["x"]}, ["rank"]),
+    ({"async_dump": "yes"}, ["async_dump", '"yes"', "true and false"]),
+    ({"risk_level": "HIGH"}, ["risk_level", "ALL, CORE, FOCUS"]),
+    ({"dump_path": 3}, ["dump_path is 3"]),
+    ({"statistics": None}, ["statistics is null", "object"]),
+    ({"statistics": []}, ["statistics is []", "object"]),
+    ({"statistics": {"scope": ["a"]}}, ["scope", "first and the last"]),
+    ({"statistics": {"list": "relu"}}, ["list", "list of texts"]),
+    ({"statistics": {"data_mode": ["forwards"]}}, ["data_mode", 'did you mean "forward"']),
+    ({"statistics": {"summary_mode": "MD5"}}, ["summary_mode", 'did you mean "md5"']),
+    ({"statistics": {"file_format": "bin"}}, ["file_format", "npy, pt"]),
+    ({"task": "tensor", "tensor": {"bench_path": "/nowhere"}}, ["bench_path", "/nowhere"]),
+    ({"task": "tensor", "tensor": {"diff_nums": -2}}, ["diff_nums", "-2"]),
+    ([1], ["JSON object"]),
+    ("{", ["not valid JSON"]),
+])
+def test_errors_say_what_is_wrong_and_what_is_allowed(data, words, tmp_path):
+    with pytest.raises(MsprobeError) as error:
+        _load(tmp_path, {"dump_path": "a", **data} if isinstance(data, dict) else data)
+    text = str(error.value)
+    assert all(word in text for word in words), text
+    assert "\n" not in text
+
+
+def test_a_file_that_is_not_there():
+    with pytest.raises(MsprobeError, match="nowhere.json"):
+        load_config("nowhere.json")
+
+
+@pytest.mark.parametrize("data,words", [
+    ({"levle": "L0"}, ['"levle"', 'did you mean "level"']),
+    ({"statistics": {"lists": []}}, ['"lists"', 'did you mean "list"']),
+    ({"task": "tensor", "tensor": {"tensor_list": []}}, ['"tensor_list" is not used with task tensor']),
+])
+def test_fault_18_unknown_keys_are_warned_of(data, words, tmp_path, capfd):
+    _load(tmp_path, {"dump_path": "a", **data})
+    text = capfd.readouterr().err
+    assert all(word in text for word in words), text
