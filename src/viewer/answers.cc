@@ -95,6 +95,14 @@ void WriteIndex(float index, JsonWriter* json) {
     json->Double(std::round(static_cast<double>(index) * 1e6) / 1e6);
 }
 
+void WriteOptional(std::string_view key, const std::optional<int64_t>& value, JsonWriter* json) {
+  json->Key(key);
+  if (value)
+    json->Int(*value);
+  else
+    json->Null();
+}
+
 void WriteRow(const visfile::UnitSource& unit, RowIds row, JsonWriter* json) {
   const float index = row.target == kNoNode || row.golden == kNoNode
                           ? std::nanf("")
@@ -129,16 +137,9 @@ void WriteItem(const UnitIndex& unit, NodeRef node, JsonWriter* json) {
 
 void WriteUnit(const UnitIndex& unit, std::span<const visfile::Band> bands, JsonWriter* json) {
   const UnitCounts counts = CountNodes(unit, bands);
-  const auto optional_int = [json](std::string_view key, const std::optional<int64_t>& value) {
-    json->Key(key);
-    if (value)
-      json->Int(*value);
-    else
-      json->Null();
-  };
   json->BeginObject();
-  optional_int("step", unit.step);
-  optional_int("rank", unit.rank);
+  WriteOptional("step", unit.step, json);
+  WriteOptional("rank", unit.rank, json);
   json->Key("micro_steps").Int(unit.micro_steps);
   json->Key("nodes").BeginArray().UInt(unit.target.size()).UInt(unit.golden.size()).EndArray();
   json->Key("worst");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +21,10 @@ void WriteUnit(const visfile::UnitIndex& unit, std::span<const visfile::Band> ba
 
 std::string_view SideLetter(visfile::Side side);
 std::string_view OverflowWord(graph::OverflowLevel level);
+
+/// A number, or null.
+void WriteOptional(std::string_view key, const std::optional<int64_t>& value,
+                   formats::JsonWriter* json);
 
 /// An index as the API shows it: null for NaN.
 void WriteIndex(float index, formats::JsonWriter* json);

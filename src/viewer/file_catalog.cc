@@ -3,6 +3,9 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <map>
+
+#include "viewer/vis_name.h"
 
 namespace msprobe::viewer {
 
@@ -24,19 +27,31 @@ bool IsDump(const fs::path& directory) {
   return Lookup(directory / "dump.json", &info) && S_ISREG(info.st_mode);
 }
 
-/// step<N> and rank<N>/proc<N> folders are shown as one dump by their root.
+/// Folders as collectors name them: step<N>, rank<N>, proc<PID>, "rank".
 bool IsDumpTreeEntry(const std::string& name) {
-  return name.starts_with("step") || name.starts_with("rank") || name.starts_with("proc");
-}
-
-bool HoldsDumpTree(const fs::path& directory) {
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
-    if (!entry.is_directory(error) || entry.is_symlink(error)) continue;
-    if (!IsDumpTreeEntry(entry.path().filename().string())) continue;
-    if (IsDump(entry.path()) || HoldsDumpTree(entry.path())) return true;
+  for (const std::string_view word : {"step", "rank", "proc"}) {
+    if (!name.starts_with(word)) continue;
+    const std::string_view rest = std::string_view(name).substr(word.size());
+    if (rest.find_first_not_of("0123456789") == std::string_view::npos) return true;
   }
   return false;
+}
+
+/// Steps and ranks are shown as one dump by their root.
+bool HoldsDumpTree(const fs::path& directory, int depth) {
+  if (depth > 1) return false;  // step<N>/rank<N>
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
+    if (!IsDumpTreeEntry(entry.path().filename().string())) continue;
+    struct stat info{};
+    if (!Lookup(entry.path(), &info) || !S_ISDIR(info.st_mode)) continue;
+    if (IsDump(entry.path()) || HoldsDumpTree(entry.path(), depth + 1)) return true;
+  }
+  return false;
+}
+
+bool IsPartOfDump(const std::string& name) {
+  return IsDumpTreeEntry(name) || name == "dump_tensor_data";
 }
 
 class Lister {
@@ -47,25 +62,50 @@ class Lister {
   bool truncated() const { return truncated_; }
 
   void Visit(const fs::path& directory, int depth) {
-    if (IsDump(directory) || HoldsDumpTree(directory)) {
-      Add(directory, FileKind::kDump);
-      return;
-    }
+    const bool dump = IsDump(directory) || HoldsDumpTree(directory, 0);
+    if (dump) Add(directory, FileKind::kDump);
+    std::map<std::string, size_t> groups;  // by name, into entries_
     std::error_code error;
     for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
       struct stat info{};
       if (!Lookup(entry.path(), &info)) continue;
       if (S_ISREG(info.st_mode)) {
-        if (const auto kind = KindOfFile(entry.path().filename().string())) {
-          Add(entry.path(), *kind);
-        }
-      } else if (S_ISDIR(info.st_mode) && depth < FileCatalog::kMaxDepth) {
+        AddFile(entry.path(), &groups);
+      } else if (S_ISDIR(info.st_mode) && depth < FileCatalog::kMaxDepth &&
+                 !(dump && IsPartOfDump(entry.path().filename().string()))) {
         Visit(entry.path(), depth + 1);
       }
     }
   }
 
  private:
+  void AddFile(const fs::path& path, std::map<std::string, size_t>* groups) {
+    const std::string name = path.filename().string();
+    const std::optional<FileKind> kind = KindOfFile(name);
+    if (!kind) return;
+    if (*kind == FileKind::kVis) {
+      const std::string group = ParseVisName(name).group;
+      if (!group.empty()) {
+        const auto [known, is_new] = groups->try_emplace(group, entries_->size());
+        if (!is_new) {
+          Join(path, group, &(*entries_)[known->second]);
+          return;
+        }
+      }
+    }
+    Add(path, *kind);
+  }
+
+  /// A run's second and later files make an entry of their group.
+  void Join(const fs::path& path, const std::string& group, CatalogEntry* entry) {
+    struct stat info{};
+    if (!Lookup(path, &info)) return;
+    entry->file = (path.parent_path() / group).lexically_relative(root_).string();
+    entry->bytes += static_cast<uint64_t>(info.st_size);
+    entry->modified = std::max(entry->modified, static_cast<int64_t>(info.st_mtime));
+    ++entry->members;
+  }
+
   void Add(const fs::path& path, FileKind kind) {
     if (entries_->size() >= FileCatalog::kMaxFiles) {
       truncated_ = true;
@@ -73,16 +113,31 @@ class Lister {
     }
     struct stat info{};
     if (!Lookup(path, &info)) return;
-    std::string file = path.lexically_relative(root_).string();
-    entries_->push_back({std::move(file), kind,
+    entries_->push_back({path.lexically_relative(root_).string(), kind,
                          kind == FileKind::kDump ? 0 : static_cast<uint64_t>(info.st_size),
-                         static_cast<int64_t>(info.st_mtime)});
+                         static_cast<int64_t>(info.st_mtime), 1});
   }
 
   const fs::path& root_;
   std::vector<CatalogEntry>* entries_;
   bool truncated_ = false;
 };
+
+/// The files of a group "…/compare_step*_rank*_2026.vis".
+std::vector<fs::path> MembersOf(const fs::path& group) {
+  std::vector<fs::path> members;
+  const std::string pattern = group.filename().string();
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(group.parent_path(), error)) {
+    struct stat info{};
+    if (ParseVisName(entry.path().filename().string()).group == pattern &&
+        Lookup(entry.path(), &info) && S_ISREG(info.st_mode)) {
+      members.push_back(entry.path());
+    }
+  }
+  std::sort(members.begin(), members.end());
+  return members;
+}
 
 }  // namespace
 
@@ -116,7 +171,7 @@ std::vector<CatalogEntry> FileCatalog::List(bool* truncated) const {
   return entries;
 }
 
-Result<fs::path> FileCatalog::Resolve(std::string_view file, FileKind* kind) const {
+Result<ResolvedFile> FileCatalog::Resolve(std::string_view file) const {
   if (file.find('\0') != std::string_view::npos || file.empty()) {
     return InvalidArgumentError("the file's name is not valid");
   }
@@ -125,35 +180,41 @@ Result<fs::path> FileCatalog::Resolve(std::string_view file, FileKind* kind) con
     return InvalidArgumentError("the file does not lie below the viewed directory", {},
                                 std::string(file));
   }
-  fs::path path = root_;
+  ResolvedFile resolved{root_, FileKind::kDump, {}};
+  const Status gone =
+      NotFoundError("the file is no longer there", "reload the list of files", std::string(file));
   struct stat info{};
+  if (!Lookup(root_, &info)) return gone;
   for (const fs::path& part : relative) {
     if (part == "..") {
       return InvalidArgumentError("the file does not lie below the viewed directory", {},
                                   std::string(file));
     }
-    if (part == ".") continue;
-    path /= part;
-    if (!Lookup(path, &info)) {
-      return NotFoundError("the file is no longer there", "reload the list of files",
-                           std::string(file));
+    if (part == "." || part.empty()) continue;
+    if (!S_ISDIR(info.st_mode)) return gone;
+    resolved.path /= part;
+    if (!Lookup(resolved.path, &info)) {
+      resolved.kind = FileKind::kVis;
+      resolved.members = MembersOf(resolved.path);
+      if (resolved.members.empty()) return gone;
+      info.st_mode = S_IFREG;
+      continue;
     }
     if (S_ISLNK(info.st_mode)) {
       return InvalidArgumentError("symbolic links are not followed", "view the directory itself",
                                   std::string(file));
     }
   }
-  const auto file_kind = KindOfFile(path.filename().string());
-  struct stat last{};
-  if (!Lookup(path, &last)) return NotFoundError("the file is no longer there");
-  if (S_ISREG(last.st_mode) && file_kind) {
-    *kind = *file_kind;
-  } else if (S_ISDIR(last.st_mode) && (IsDump(path) || HoldsDumpTree(path))) {
-    *kind = FileKind::kDump;
-  } else {
+  if (!resolved.members.empty()) return resolved;
+  const auto file_kind = KindOfFile(resolved.path.filename().string());
+  if (S_ISREG(info.st_mode) && file_kind) {
+    resolved.kind = *file_kind;
+    if (*file_kind == FileKind::kVis) resolved.members = {resolved.path};
+  } else if (!S_ISDIR(info.st_mode) ||
+             !(IsDump(resolved.path) || HoldsDumpTree(resolved.path, 0))) {
     return InvalidArgumentError("neither a .vis, a .vis.db nor a dump", {}, std::string(file));
   }
-  return path;
+  return resolved;
 }
 
 }  // namespace msprobe::viewer

@@ -16,10 +16,18 @@ struct CatalogEntry {
   FileKind kind = FileKind::kVis;
   uint64_t bytes = 0;
   int64_t modified = 0;  ///< seconds since the epoch
+  size_t members = 1;    ///< `.vis` files of one run that the entry stands for
+};
+
+struct ResolvedFile {
+  std::filesystem::path path;  ///< of a group: its name, which is no file
+  FileKind kind = FileKind::kVis;
+  std::vector<std::filesystem::path> members;  ///< kVis: the files
 };
 
 /// The files below one directory that can be shown. Nothing outside is ever opened: symbolic links
-/// are not followed, and names are checked against the list.
+/// are not followed, and every part of a name is checked. `.vis` files of one run in one directory
+/// are one entry, named with stars for step and rank; each can be named by itself too.
 class FileCatalog {
  public:
   static constexpr size_t kMaxFiles = 10'000;
@@ -31,8 +39,8 @@ class FileCatalog {
   /// What lies there now, sorted by name; `truncated` if there was more than kMaxFiles.
   std::vector<CatalogEntry> List(bool* truncated) const;
 
-  /// The path of a listed file. Errors: InvalidArgument, NotFound.
-  Result<std::filesystem::path> Resolve(std::string_view file, FileKind* kind) const;
+  /// Errors: InvalidArgument, NotFound.
+  Result<ResolvedFile> Resolve(std::string_view file) const;
 
   const std::filesystem::path& root() const { return root_; }
 

@@ -20,6 +20,14 @@ namespace {
 
 constexpr int64_t kMaxPage = 1000;
 constexpr auto kOpenWait = std::chrono::milliseconds(100);
+constexpr auto kUnitWait = std::chrono::seconds(20);
+
+Status StillLoading() {
+  return {StatusCode::kUnsupported,
+          "the file is still being loaded",
+          "ask 'open' until it is ready",
+          {}};
+}
 
 int HttpStatus(StatusCode code) {
   switch (code) {
@@ -71,6 +79,7 @@ std::string_view ModeWord(compare::CompareMode mode) {
 struct UnitContext {
   std::shared_ptr<OpenFile> file;
   std::shared_ptr<LoadedUnit> unit;
+  std::shared_lock<std::shared_mutex> lock;
   std::vector<visfile::Band> bands;
   const visfile::UnitIndex& index() const { return unit->source->index(); }
 };
@@ -80,9 +89,10 @@ class Api : public ViewerApi {
   Api(FileCatalog catalog, const ViewerOptions& options)
       : catalog_(std::move(catalog)),
         options_(options),
-        files_(options.threads, options.max_cached_bytes) {}
+        files_({options.threads, options.max_cached_bytes, options.golden}) {}
 
   Response Handle(const Request& request) override;
+  void Shutdown() override { files_.CancelAll(); }
 
  private:
   using Handler = Status (Api::*)(const Query&, JsonWriter*);
@@ -174,9 +184,8 @@ Status Api::Files(const Query&, JsonWriter* json) {
 
 Result<std::shared_ptr<OpenFile>> Api::FindFile(const Query& query) {
   MSPROBE_ASSIGN_OR_RETURN(const std::string_view name, query.Text("file"));
-  FileKind kind{};
-  MSPROBE_ASSIGN_OR_RETURN(const std::filesystem::path path, catalog_.Resolve(name, &kind));
-  return files_.Open(path, kind);
+  MSPROBE_ASSIGN_OR_RETURN(const ResolvedFile file, catalog_.Resolve(name));
+  return files_.Open(file);
 }
 
 Result<UnitContext> Api::FindUnit(const Query& query) {
@@ -184,31 +193,15 @@ Result<UnitContext> Api::FindUnit(const Query& query) {
   MSPROBE_ASSIGN_OR_RETURN(context.file, FindFile(query));
   MSPROBE_ASSIGN_OR_RETURN(const int64_t unit, query.Int("u", 0, 0, INT32_MAX));
   // After a restart of the server a page goes on asking without 'open': wait for the loading.
-  context.file->WaitFor(std::chrono::seconds(60));
-  MSPROBE_ASSIGN_OR_RETURN(context.unit, context.file->Unit(static_cast<size_t>(unit)));
+  MSPROBE_ASSIGN_OR_RETURN(context.unit, context.file->Unit(static_cast<size_t>(unit), kUnitWait));
+  if (context.unit == nullptr) return StillLoading();
+  context.lock = std::shared_lock(context.unit->mutex);
   context.bands = visfile::BandsOf(context.file->source().mode());
   files_.Trim();
   return context;
 }
 
-Status Api::Open(const Query& query, JsonWriter* json) {
-  MSPROBE_ASSIGN_OR_RETURN(const auto file, FindFile(query));
-  file->WaitFor(kOpenWait);
-  if (file->state() == OpenFile::State::kFailed) return file->status();
-  json->BeginObject();
-  if (file->state() == OpenFile::State::kLoading) {
-    json->Key("state").String("loading").Key("phase").String("reading");
-    json->Key("done").UInt(file->done()).Key("total").UInt(file->total()).EndObject();
-    return Status::Ok();
-  }
-  const visfile::VisSource& source = file->source();
-  const std::vector<visfile::Band> bands = visfile::BandsOf(source.mode());
-  json->Key("state").String("ready");
-  json->Key("file").String(*query.Text("file"));
-  json->Key("type").String(source.is_comparison() ? "compare" : "build");
-  json->Key("mode").String(ModeWord(source.mode()));
-  json->Key("overflow").Bool(source.overflow_checked());
-  json->Key("can_match").Bool(options_.allow_saving && source.is_comparison());
+void WriteBands(std::span<const visfile::Band> bands, JsonWriter* json) {
   json->Key("bands").BeginArray();
   for (const visfile::Band& band : bands) {
     json->BeginObject().Key("color").String(band.color);
@@ -219,10 +212,43 @@ Status Api::Open(const Query& query, JsonWriter* json) {
     json->Key("label").String(band.label).EndObject();
   }
   json->EndArray();
+}
+
+/// A unit that is not summed up yet, or that cannot be read.
+void WriteUnknownUnit(const visfile::UnitEntry& unit, const Status& failure, JsonWriter* json) {
+  json->BeginObject();
+  WriteOptional("step", unit.step, json);
+  WriteOptional("rank", unit.rank, json);
+  json->Key("pending").Bool(failure.ok());
+  if (!failure.ok()) json->Key("error").String(failure.ToString());
+  json->EndObject();
+}
+
+Status Api::Open(const Query& query, JsonWriter* json) {
+  MSPROBE_ASSIGN_OR_RETURN(const auto file, FindFile(query));
+  MSPROBE_ASSIGN_OR_RETURN(const int64_t first, query.Int("u", 0, 0, INT32_MAX));
+  MSPROBE_ASSIGN_OR_RETURN(const auto unit, file->Unit(static_cast<size_t>(first), kOpenWait));
+  json->BeginObject();
+  if (unit == nullptr) {
+    json->Key("state").String("loading").Key("phase").String("reading");
+    json->Key("done").UInt(file->done()).Key("total").UInt(file->total()).EndObject();
+    return Status::Ok();
+  }
+  const visfile::VisSource& source = file->source();
+  json->Key("state").String("ready");
+  json->Key("file").String(*query.Text("file"));
+  json->Key("type").String(source.is_comparison() ? "compare" : "build");
+  json->Key("mode").String(ModeWord(source.mode()));
+  json->Key("overflow").Bool(source.overflow_checked());
+  json->Key("can_match").Bool(options_.allow_saving && source.is_comparison());
+  WriteBands(visfile::BandsOf(source.mode()), json);
   json->Key("units").BeginArray();
   for (size_t i = 0; i < source.units().size(); ++i) {
-    MSPROBE_ASSIGN_OR_RETURN(const auto unit, file->Unit(i));
-    WriteUnit(unit->source->index(), bands, json);
+    const OpenFile::Summary summary = file->SummaryOf(i);
+    if (summary.json.empty())
+      WriteUnknownUnit(source.units()[i], summary.failure, json);
+    else
+      json->Raw(summary.json);
   }
   json->EndArray();
   json->Key("notes").BeginArray().EndArray().EndObject();
@@ -231,9 +257,8 @@ Status Api::Open(const Query& query, JsonWriter* json) {
 
 Status Api::CancelOpen(const Query& query, JsonWriter* json) {
   MSPROBE_ASSIGN_OR_RETURN(const std::string_view name, query.Text("file"));
-  FileKind kind{};
-  MSPROBE_ASSIGN_OR_RETURN(const std::filesystem::path path, catalog_.Resolve(name, &kind));
-  files_.Close(path);
+  MSPROBE_ASSIGN_OR_RETURN(const ResolvedFile file, catalog_.Resolve(name));
+  files_.Close(file);
   json->BeginObject().EndObject();
   return Status::Ok();
 }

@@ -26,6 +26,7 @@ struct ViewerOptions {
   size_t threads = 1;
   uint64_t max_cached_bytes = uint64_t{2} << 30;  ///< least recently used files are dropped
   bool allow_saving = true;                       ///< matches by hand may be saved beside the file
+  std::filesystem::path golden;  ///< compare the dump at the root with this one, on the fly
 };
 
 /// Answers the requests of docs/viewer-api.md about the files below one directory. Thread-safe;
@@ -37,6 +38,8 @@ class ViewerApi {
                                                    const ViewerOptions& options);
   virtual ~ViewerApi() = default;
   virtual Response Handle(const Request& request) = 0;
+  /// Ends all loading, so that requests that wait for it come back. Handle() answers errors then.
+  virtual void Shutdown() = 0;
 };
 
 }  // namespace msprobe::viewer

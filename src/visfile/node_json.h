@@ -74,6 +74,10 @@ class SideText {
   std::vector<const compare::Divergence*> divergences_;  ///< by node; empty: none known
 };
 
+/// Appends the node's object as it stands in a `.vis`.
+void AppendVisNode(const SideText& side, graph::NodeId node, NodeScratch* scratch,
+                   std::string* out);
+
 /// "medium", "high", "critical"; empty for none.
 std::string_view OverflowText(graph::OverflowLevel level);
 

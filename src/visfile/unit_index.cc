@@ -22,9 +22,22 @@ uint32_t SideIndex::Add(std::string_view name) {
   return static_cast<uint32_t>(names.size() - 1);
 }
 
+void SideIndex::Reserve(size_t count) {
+  names.reserve(count);
+  parents.reserve(count);
+  kinds.reserve(count);
+  partners.reserve(count);
+  index.reserve(count);
+  status.reserve(count);
+  overflow.reserve(count);
+  roles.reserve(count);
+  micro_steps.reserve(count);
+  places.reserve(count);
+}
+
 namespace {
 
-/// Counting sort of the nodes by parent; keeps the order of ids among siblings.
+/// Counting sort of the nodes by parent; siblings by rank, or else by id.
 void LinkChildren(SideIndex* side) {
   const size_t count = side->size();
   side->child_begin.assign(count + 1, 0);
@@ -33,6 +46,15 @@ void LinkChildren(SideIndex* side) {
   side->child_ids.resize(count > 0 ? count - 1 : 0);
   std::vector<uint32_t> next(side->child_begin.begin(), side->child_begin.end() - 1);
   for (uint32_t id = 1; id < count; ++id) side->child_ids[next[side->parents[id]]++] = id;
+  if (side->sibling_ranks.size() != count) return;
+  const auto rank_of = [side](uint32_t id) { return side->sibling_ranks[id]; };
+  for (uint32_t id = 0; id < count; ++id) {
+    const std::span<uint32_t> children(side->child_ids.data() + side->child_begin[id],
+                                       side->child_begin[id + 1] - side->child_begin[id]);
+    if (!std::ranges::is_sorted(children, {}, rank_of)) {
+      std::ranges::stable_sort(children, {}, rank_of);
+    }
+  }
 }
 
 /// Depth first from the root without recursion.
@@ -71,6 +93,7 @@ void SideIndex::Complete(float worst_band) {
     LinkChildren(this);
     OrderNodes(this);
   }
+  sibling_ranks = {};
   worst = index;
   inside.assign(count, 0);
   for (size_t at = count; at-- > 1;) {

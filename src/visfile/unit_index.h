@@ -29,6 +29,12 @@ struct SideIndex {
   std::vector<compare::Role> roles;
   std::vector<int32_t> micro_steps;
   std::vector<uint64_t> places;  ///< meaning is the reader's: an offset, a row id
+  /// Place among the siblings, where that is not the order of the ids; empty: it is. Complete()
+  /// forgets it.
+  std::vector<uint32_t> sibling_ranks;
+  /// Shape of the first output: an index into shape_texts, 0 = none. Empty: ask for NodeJson().
+  std::vector<uint32_t> shapes;
+  std::vector<std::string> shape_texts;
 
   // Derived by Complete().
   std::vector<float> worst;           ///< worst index of the node and all below it; NaN: none
@@ -44,6 +50,7 @@ struct SideIndex {
   }
   /// Appends a node with nothing but a name; the caller fills the arrays at the returned id.
   uint32_t Add(std::string_view name);
+  void Reserve(size_t count);
   /// Computes what is derived, from the other arrays. Nodes whose parent is out of range or that
   /// are in a cycle hang under the root. `worst_band` is the lower bound of the worst band.
   void Complete(float worst_band);

@@ -70,6 +70,7 @@ class DbUnit : public UnitSource {
   DbUnit(Database database, const DbInfo& info) : database_(std::move(database)), info_(info) {}
 
   const UnitIndex& index() const override { return index_; }
+  UnitIndex& mutable_index() override { return index_; }
   uint64_t bytes() const override {
     return (index_.target.size() + index_.golden.size()) * uint64_t{180};
   }
@@ -238,12 +239,12 @@ class VisDbFile : public VisSource {
   bool overflow_checked() const override { return info_.overflow_checked; }
   const std::vector<UnitEntry>& units() const override { return units_; }
 
-  Result<std::shared_ptr<const UnitSource>> LoadUnit(size_t unit,
-                                                     const ReadOptions& options) const override {
+  Result<std::shared_ptr<UnitSource>> LoadUnit(size_t unit,
+                                               const ReadOptions& options) const override {
     MSPROBE_ASSIGN_OR_RETURN(Database database, Database::Open(info_.path, Database::Mode::kRead));
     auto loaded = std::make_shared<DbUnit>(std::move(database), info_);
     MSPROBE_RETURN_IF_ERROR(loaded->Load(units_[unit], options));
-    return std::shared_ptr<const UnitSource>(std::move(loaded));
+    return std::shared_ptr<UnitSource>(std::move(loaded));
   }
 
  private:

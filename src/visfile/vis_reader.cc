@@ -36,6 +36,7 @@ class VisUnit : public UnitSource {
       : file_(std::move(file)), path_(std::move(path)) {}
 
   const UnitIndex& index() const override { return index_; }
+  UnitIndex& mutable_index() override { return index_; }
   uint64_t bytes() const override {
     return (index_.target.size() + index_.golden.size()) * uint64_t{96};
   }
@@ -165,8 +166,8 @@ class VisFile : public VisSource {
   bool overflow_checked() const override { return overflow_; }
   const std::vector<UnitEntry>& units() const override { return units_; }
 
-  Result<std::shared_ptr<const UnitSource>> LoadUnit(size_t unit,
-                                                     const ReadOptions& options) const override;
+  Result<std::shared_ptr<UnitSource>> LoadUnit(size_t unit,
+                                               const ReadOptions& options) const override;
 
  private:
   std::filesystem::path path_;
@@ -234,8 +235,8 @@ dump::NameIndex IndexNames(const SideIndex& side) {
 
 }  // namespace
 
-Result<std::shared_ptr<const UnitSource>> VisFile::LoadUnit(size_t unit,
-                                                            const ReadOptions& options) const {
+Result<std::shared_ptr<UnitSource>> VisFile::LoadUnit(size_t unit,
+                                                      const ReadOptions& options) const {
   MSPROBE_ASSIGN_OR_RETURN(base::MappedFile file, base::MappedFile::Open(path_));
   auto loaded = std::make_shared<VisUnit>(std::move(file), path_);
   MSPROBE_ASSIGN_OR_RETURN(const Header header, ReadHeader(loaded->file_.text(), path_));
@@ -277,7 +278,7 @@ Result<std::shared_ptr<const UnitSource>> VisFile::LoadUnit(size_t unit,
   const float worst_band = BandsOf(mode_).back().lo;
   index.target.Complete(worst_band);
   index.golden.Complete(worst_band);
-  return std::shared_ptr<const UnitSource>(std::move(loaded));
+  return std::shared_ptr<UnitSource>(std::move(loaded));
 }
 
 Result<std::unique_ptr<VisSource>> OpenVis(const std::filesystem::path& path,

@@ -19,6 +19,8 @@ class UnitSource {
  public:
   virtual ~UnitSource() = default;
   virtual const UnitIndex& index() const = 0;
+  /// For matching by hand; whoever changes it sees to it that nobody reads.
+  virtual UnitIndex& mutable_index() = 0;
   /// The node as the object that a `.vis` holds for it (docs/vis-format.md), at least with
   /// input_data, output_data, stack_info, matched_distributed and msprobe.
   virtual Result<std::string> NodeJson(Side side, uint32_t id) const = 0;
@@ -46,8 +48,8 @@ class VisSource {
   virtual compare::CompareMode mode() const = 0;
   virtual bool overflow_checked() const = 0;
   virtual const std::vector<UnitEntry>& units() const = 0;  ///< by step, then rank
-  virtual Result<std::shared_ptr<const UnitSource>> LoadUnit(size_t unit,
-                                                             const ReadOptions& options) const = 0;
+  virtual Result<std::shared_ptr<UnitSource>> LoadUnit(size_t unit,
+                                                       const ReadOptions& options) const = 0;
 };
 
 /// Errors: NotFound, Corrupt (with the byte offset), Unsupported, Cancelled.

@@ -48,11 +48,12 @@ void AppendVerdict(const NodeVerdict& verdict, std::string* out) {
   out->push_back('}');
 }
 
-void AppendNode(const SideText& side, NodeId id, NodeScratch* scratch, std::string* out) {
+}  // namespace
+
+void AppendVisNode(const SideText& side, NodeId id, NodeScratch* scratch, std::string* out) {
   const graph::Node& node = side.graph().nodes[id];
   side.Load(id, scratch);
-  AppendQuoted(node.name, out);
-  out->append(R"(:{"id":)");
+  out->append(R"({"id":)");
   AppendQuoted(node.name, out);
   out->append(R"(,"node_type":)").append(std::to_string(static_cast<int>(node.kind)));
   out->append(R"(,"output_data":)");
@@ -78,6 +79,8 @@ void AppendNode(const SideText& side, NodeId id, NodeScratch* scratch, std::stri
   out->push_back('}');
 }
 
+namespace {
+
 /// Writes `"root":…,"dump_data_dir":…,"node":{…}`: a graph without its braces.
 Status WriteGraph(const SideText& side, const WriteOptions& options, base::AtomicFile* file) {
   const graph::Graph& graph = side.graph();
@@ -93,7 +96,9 @@ Status WriteGraph(const SideText& side, const WriteOptions& options, base::Atomi
         chunk->text.clear();
         for (size_t id = begin; id < end; ++id) {
           chunk->text.append(id == 0 ? "\n" : ",\n");
-          AppendNode(side, static_cast<NodeId>(id), &chunk->scratch, &chunk->text);
+          AppendQuoted(graph.nodes[id].name, &chunk->text);
+          chunk->text.push_back(':');
+          AppendVisNode(side, static_cast<NodeId>(id), &chunk->scratch, &chunk->text);
         }
       },
       [&](const Chunk& chunk) { return file->Append(chunk.text); }));

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace msprobe::server {
+
+/// Decides by a request's headers whether it comes from our own page. A page of another site can
+/// make a browser send requests here, and by DNS rebinding even read the answers; but it cannot
+/// choose the headers Host and Origin.
+class RequestGuard {
+ public:
+  /// `host` is what the server was told to listen on.
+  explicit RequestGuard(std::string_view host);
+
+  /// The name must be localhost, a loopback address or what the server listens on; if that is
+  /// every address, any address in digits or this machine's name. Ports are free: they are changed
+  /// by tunnels and say nothing about the site.
+  bool AllowsHost(std::string_view host_header) const;
+
+  /// For requests that change something: the origin must be the page that this server serves.
+  static bool AllowsOrigin(std::string_view origin_header, std::string_view host_header);
+
+ private:
+  std::vector<std::string> names_;
+  bool any_address_ = false;
+};
+
+/// "[::1]:80" → "[::1]", "a.b:80" → "a.b".
+std::string_view HostWithoutPort(std::string_view host_header);
+
+}  // namespace msprobe::server

@@ -1,0 +1,43 @@
+#include "server/request_guard.h"
+
+#include <gtest/gtest.h>
+
+namespace msprobe::server {
+namespace {
+
+TEST(RequestGuardTest, OnlyOwnNamesAreServed) {
+  const RequestGuard guard("127.0.0.1");
+  for (const char* host : {"localhost:8080", "LOCALHOST", "127.0.0.1:1", "[::1]:99"}) {
+    EXPECT_TRUE(guard.AllowsHost(host)) << host;
+  }
+  for (const char* host : {"", "evil.example", "localhost.evil.example:8080", "10.0.0.1", "[::1",
+                           "127.0.0.1.evil.example", ":8080", "[]"}) {
+    EXPECT_FALSE(guard.AllowsHost(host)) << host;
+  }
+}
+
+TEST(RequestGuardTest, TheNameGivenIsServed) {
+  EXPECT_TRUE(RequestGuard("node7.Cluster").AllowsHost("node7.cluster:80"));
+  EXPECT_FALSE(RequestGuard("node7.cluster").AllowsHost("node8.cluster:80"));
+  EXPECT_TRUE(RequestGuard("fe80::1").AllowsHost("[fe80::1]:80"));
+}
+
+TEST(RequestGuardTest, OnEveryAddressOnlyDigitsAreServed) {
+  // A name may be rebound to this machine by whoever owns it, an address may not.
+  const RequestGuard guard("0.0.0.0");
+  EXPECT_TRUE(guard.AllowsHost("10.1.2.3:8080"));
+  EXPECT_TRUE(guard.AllowsHost("[2001:db8::1]:8080"));
+  EXPECT_FALSE(guard.AllowsHost("10.1.2.3.evil.example:8080"));
+  EXPECT_FALSE(guard.AllowsHost("[evil]:8080"));
+}
+
+TEST(RequestGuardTest, OriginIsThePageItself) {
+  EXPECT_TRUE(RequestGuard::AllowsOrigin("http://localhost:8080", "localhost:8080"));
+  EXPECT_FALSE(RequestGuard::AllowsOrigin("http://localhost:9090", "localhost:8080"));
+  EXPECT_FALSE(RequestGuard::AllowsOrigin("http://evil.example", "localhost:8080"));
+  EXPECT_FALSE(RequestGuard::AllowsOrigin("null", "localhost:8080"));
+  EXPECT_FALSE(RequestGuard::AllowsOrigin("", ""));
+}
+
+}  // namespace
+}  // namespace msprobe::server

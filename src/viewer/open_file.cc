@@ -1,0 +1,203 @@
+#include "viewer/open_file.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "viewer/answers.h"
+
+namespace msprobe::viewer {
+
+namespace {
+
+std::atomic<uint64_t> use_clock{0};
+
+}  // namespace
+
+OpenFile::OpenFile(Opener opener, Finisher finisher, const Options& options)
+    : finisher_(std::move(finisher)), options_(options) {
+  thread_ = std::thread([this, opener = std::move(opener)] { Run(opener); });
+}
+
+OpenFile::~OpenFile() {
+  Cancel();
+  thread_.join();
+}
+
+void OpenFile::Cancel() {
+  cancel_.Cancel();
+  const std::lock_guard lock(mutex_);
+  changed_.notify_all();
+}
+
+visfile::ReadOptions OpenFile::Reading() {
+  visfile::ReadOptions options;
+  options.threads = options_.threads;
+  options.cancel = &cancel_;
+  options.progress = [this](uint64_t done, uint64_t total) {
+    done_.store(done, std::memory_order_relaxed);
+    total_.store(total, std::memory_order_relaxed);
+  };
+  return options;
+}
+
+Status OpenFile::OpenSource(const Opener& opener) {
+  MSPROBE_ASSIGN_OR_RETURN(std::unique_ptr<visfile::VisSource> source, opener(Reading()));
+  if (source->units().empty()) {
+    return CorruptError("the file holds no step and rank", "build or compare again");
+  }
+  const std::lock_guard lock(mutex_);
+  source_ = std::move(source);
+  units_.resize(source_->units().size());
+  summaries_.resize(units_.size());
+  return Status::Ok();
+}
+
+void OpenFile::Run(const Opener& opener) {
+  Status status = OpenSource(opener);
+  if (status.ok()) {
+    // The first unit is what is looked at first. If there is no other, a file that cannot show it
+    // is of no use.
+    LoadUnit(0, true);
+    const std::lock_guard lock(mutex_);
+    if (units_.size() == 1 || cancel_.cancelled()) status = summaries_[0].failure;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    state_ = status.ok() ? State::kReady : State::kFailed;
+    status_ = std::move(status);
+    changed_.notify_all();
+    if (state_ == State::kFailed) return;
+  }
+  size_t unit = 0;
+  bool wanted = false;
+  while (NextUnit(&unit, &wanted)) LoadUnit(unit, wanted);
+}
+
+/// Waits for something to do. What was asked for comes first. False: the end.
+bool OpenFile::NextUnit(size_t* unit, bool* wanted) {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    if (cancel_.cancelled()) return false;
+    if (!wanted_.empty()) {
+      *unit = wanted_.front();
+      *wanted = true;
+      wanted_.pop_front();
+      if (units_[*unit] == nullptr && summaries_[*unit].failure.ok()) return true;
+      continue;
+    }
+    while (next_summary_ < summaries_.size() &&
+           (!summaries_[next_summary_].json.empty() || !summaries_[next_summary_].failure.ok())) {
+      ++next_summary_;
+    }
+    if (next_summary_ < summaries_.size()) {
+      *unit = next_summary_;
+      *wanted = false;
+      return true;
+    }
+    changed_.wait(lock);
+  }
+}
+
+void OpenFile::LoadUnit(size_t unit, bool wanted) {
+  done_.store(0, std::memory_order_relaxed);
+  Result<std::shared_ptr<visfile::UnitSource>> source = source_->LoadUnit(unit, Reading());
+  std::shared_ptr<LoadedUnit> loaded;
+  std::string summary;
+  if (source.ok()) {
+    finisher_(&(*source)->mutable_index(), unit);
+    summary = SummaryJson((*source)->index());
+    loaded = std::make_shared<LoadedUnit>(std::move(*source));
+    loaded->last_used.store(use_clock.fetch_add(1) + 1);
+  }
+  const std::lock_guard lock(mutex_);
+  if (loaded == nullptr) {
+    summaries_[unit].failure = std::move(source).status();
+  } else {
+    summaries_[unit].json = std::move(summary);
+    const bool asked_meanwhile = std::ranges::find(wanted_, unit) != wanted_.end();
+    if (wanted || asked_meanwhile ||
+        BytesLocked() + loaded->source->bytes() <= options_.keep_bytes) {
+      units_[unit] = std::move(loaded);
+    }
+  }
+  changed_.notify_all();
+}
+
+std::string OpenFile::SummaryJson(const visfile::UnitIndex& index) const {
+  std::string text;
+  formats::JsonWriter json(&text);
+  WriteUnit(index, visfile::BandsOf(source_->mode()), &json);
+  return text;
+}
+
+OpenFile::State OpenFile::state() const {
+  const std::lock_guard lock(mutex_);
+  return state_;
+}
+
+Status OpenFile::status() const {
+  const std::lock_guard lock(mutex_);
+  return status_;
+}
+
+void OpenFile::WaitFor(std::chrono::milliseconds time) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, time,
+                    [this] { return state_ != State::kLoading || cancel_.cancelled(); });
+}
+
+Result<std::shared_ptr<LoadedUnit>> OpenFile::Unit(size_t unit,
+                                                   std::chrono::milliseconds patience) {
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  std::unique_lock lock(mutex_);
+  changed_.wait_until(lock, deadline,
+                      [this] { return state_ != State::kLoading || cancel_.cancelled(); });
+  if (state_ == State::kFailed) return status_;
+  if (cancel_.cancelled()) return CancelledError();
+  if (state_ == State::kLoading) return std::shared_ptr<LoadedUnit>();
+  if (unit >= units_.size()) return InvalidArgumentError("the file has no such step and rank");
+  if (units_[unit] == nullptr && summaries_[unit].failure.ok()) {
+    if (std::ranges::find(wanted_, unit) == wanted_.end()) wanted_.push_back(unit);
+    changed_.notify_all();
+    changed_.wait_until(lock, deadline, [this, unit] {
+      return units_[unit] != nullptr || !summaries_[unit].failure.ok() || cancel_.cancelled();
+    });
+  }
+  MSPROBE_RETURN_IF_ERROR(Status(summaries_[unit].failure));
+  if (units_[unit] != nullptr) units_[unit]->last_used.store(use_clock.fetch_add(1) + 1);
+  return units_[unit];
+}
+
+OpenFile::Summary OpenFile::SummaryOf(size_t unit) const {
+  const std::lock_guard lock(mutex_);
+  return summaries_[unit];
+}
+
+void OpenFile::SumUpAgain(size_t unit, const visfile::UnitIndex& index) {
+  std::string summary = SummaryJson(index);
+  const std::lock_guard lock(mutex_);
+  summaries_[unit].json = std::move(summary);
+}
+
+uint64_t OpenFile::BytesLocked() const {
+  uint64_t bytes = 0;
+  for (const auto& unit : units_) {
+    if (unit != nullptr) bytes += unit->source->bytes();
+  }
+  return bytes;
+}
+
+void OpenFile::AppendHeld(std::vector<Held>* units) {
+  const std::lock_guard lock(mutex_);
+  for (size_t i = 0; i < units_.size(); ++i) {
+    if (units_[i] == nullptr) continue;
+    units->push_back({this, i, units_[i]->source->bytes(), units_[i]->last_used.load()});
+  }
+}
+
+void OpenFile::Drop(size_t unit) {
+  const std::lock_guard lock(mutex_);
+  if (units_[unit].use_count() == 1) units_[unit].reset();
+}
+
+}  // namespace msprobe::viewer

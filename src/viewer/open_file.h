@@ -1,0 +1,115 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/cancel.h"
+#include "viewer/name_search.h"
+#include "visfile/vis_source.h"
+
+namespace msprobe::viewer {
+
+/// A unit in memory with what is derived from it at first use. Who reads the index holds `mutex`
+/// shared; matching by hand changes it.
+struct LoadedUnit {
+  explicit LoadedUnit(std::shared_ptr<visfile::UnitSource> loaded)
+      : source(std::move(loaded)),
+        target_search(source->index().target),
+        golden_search(source->index().golden) {}
+
+  std::shared_ptr<visfile::UnitSource> source;
+  NameSearch target_search;
+  NameSearch golden_search;
+  std::shared_mutex mutex;
+  std::atomic<uint64_t> last_used{0};
+};
+
+/// One file of the catalog and its units. A thread of its own opens it, then loads the units that
+/// are asked for, and in between sums up the others, so that a page can show which rank is worst.
+class OpenFile {
+ public:
+  enum class State : uint8_t { kLoading, kReady, kFailed };
+  using Opener =
+      std::function<Result<std::unique_ptr<visfile::VisSource>>(const visfile::ReadOptions&)>;
+  /// Changes a unit that was just loaded (matches by hand); what it notes is shown.
+  using Finisher = std::function<void(visfile::UnitIndex* unit, size_t number)>;
+
+  struct Options {
+    size_t threads = 1;
+    uint64_t keep_bytes = 0;  ///< units that nobody asked for are kept up to this size
+  };
+
+  OpenFile(Opener opener, Finisher finisher, const Options& options);
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  ~OpenFile();
+
+  State state() const;
+  Status status() const;  ///< of a failed opening
+  void Cancel();
+  uint64_t done() const { return done_.load(std::memory_order_relaxed); }
+  uint64_t total() const { return total_.load(std::memory_order_relaxed); }
+  /// Waits for the opening to end, so that small files answer at once.
+  void WaitFor(std::chrono::milliseconds time);
+
+  const visfile::VisSource& source() const { return *source_; }  ///< when ready
+
+  /// Null if the unit is not loaded within `patience`; the loading goes on. Errors: those of
+  /// loading; InvalidArgument for a unit that is not there.
+  Result<std::shared_ptr<LoadedUnit>> Unit(size_t unit, std::chrono::milliseconds patience);
+
+  /// What is known of a unit without loading it.
+  struct Summary {
+    std::string json;  ///< the object Unit of the API; empty: not known yet
+    Status failure;
+  };
+  Summary SummaryOf(size_t unit) const;
+  void SumUpAgain(size_t unit, const visfile::UnitIndex& index);
+
+  /// Adds the units in memory to `units`.
+  struct Held {
+    OpenFile* file;
+    size_t unit;
+    uint64_t bytes;
+    uint64_t last_used;
+  };
+  void AppendHeld(std::vector<Held>* units);
+  /// Drops a unit, unless it is in use right now.
+  void Drop(size_t unit);
+
+ private:
+  void Run(const Opener& opener);
+  Status OpenSource(const Opener& opener);
+  bool NextUnit(size_t* unit, bool* wanted);
+  void LoadUnit(size_t unit, bool wanted);
+  visfile::ReadOptions Reading();
+  std::string SummaryJson(const visfile::UnitIndex& index) const;
+  uint64_t BytesLocked() const;
+
+  Finisher finisher_;
+  Options options_;
+  base::CancelToken cancel_;
+  std::atomic<uint64_t> done_{0};
+  std::atomic<uint64_t> total_{0};
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  State state_ = State::kLoading;
+  Status status_;
+  std::unique_ptr<visfile::VisSource> source_;
+  std::vector<std::shared_ptr<LoadedUnit>> units_;
+  std::vector<Summary> summaries_;
+  std::deque<size_t> wanted_;
+  size_t next_summary_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace msprobe::viewer
