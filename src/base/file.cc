@@ -228,7 +228,8 @@ Result<std::string> ReadSmallFile(const std::filesystem::path& path, size_t limi
 
 Status CreateDirectories(const std::filesystem::path& path) {
   std::filesystem::path built;
-  for (const std::filesystem::path& part : path.lexically_normal()) {
+  for (const std::filesystem::path& part : path) {
+    if (part.empty()) continue;  // behind a last '/'
     built /= part;
     if (::mkdir(built.c_str(), kDirectoryMode) == 0) {
       ::chmod(built.c_str(), kDirectoryMode);

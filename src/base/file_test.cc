@@ -99,6 +99,14 @@ TEST_F(FileTest, DirectoriesGetTheirMode) {
   EXPECT_EQ(CreateDirectories(directory_ / "file" / "b").code(), StatusCode::kInvalidArgument);
 }
 
+TEST_F(FileTest, DirectoriesAreMadeWhereALinkLeads) {
+  ASSERT_TRUE(CreateDirectories(directory_ / "deep" / "er").ok());
+  fs::create_directory_symlink("deep/er", directory_ / "link");
+  ASSERT_TRUE(CreateDirectories(directory_ / "link" / ".." / "out" / "").ok());
+  EXPECT_TRUE(fs::is_directory(directory_ / "deep" / "out"));
+  EXPECT_FALSE(fs::exists(directory_ / "out"));
+}
+
 TEST_F(FileTest, SmallFileHasALimit) {
   Write(directory_ / "f", "12345");
   EXPECT_EQ(*ReadSmallFile(directory_ / "f", 5), "12345");

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <limits>
 
 namespace msprobe::base {
@@ -40,11 +41,7 @@ std::optional<double> ParseDouble(std::string_view token) {
   if (end != token.data() + token.size()) return std::nullopt;
   if (error == std::errc::result_out_of_range) {
     // Python reads 1e999 as inf and 1e-999 as 0; from_chars leaves the value alone.
-    const size_t exponent = token.find_first_of("eE");
-    const bool tiny = exponent != std::string_view::npos && exponent + 1 < token.size() &&
-                      token[exponent + 1] == '-';
-    value = tiny ? 0.0 : std::numeric_limits<double>::infinity();
-    return token.front() == '-' ? -value : value;
+    return std::strtod(std::string(token).c_str(), nullptr);
   }
   if (error != std::errc()) return std::nullopt;
   const char last = token.back();

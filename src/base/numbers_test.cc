@@ -38,6 +38,9 @@ TEST(NumbersTest, ParseDoubleTakesJsonTokensOnly) {
   EXPECT_EQ(ParseDouble("-Infinity"), -std::numeric_limits<double>::infinity());
   EXPECT_EQ(ParseDouble("1e999"), std::numeric_limits<double>::infinity());
   EXPECT_EQ(ParseDouble("-1e-999"), 0.0);
+  EXPECT_EQ(ParseDouble("0." + std::string(400, '0') + "1"), 0.0);
+  EXPECT_EQ(ParseDouble("-1" + std::string(400, '0') + "e-1"),
+            -std::numeric_limits<double>::infinity());
   for (const char* bad : {"", "abc", "1.5x", "+1", "nan", "inf", "1.", "--1", " 1"}) {
     EXPECT_FALSE(ParseDouble(bad).has_value()) << bad;
   }

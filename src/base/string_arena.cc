@@ -34,6 +34,7 @@ void StringArena::Clear() {
 void StringArena::Adopt(StringArena&& other) {
   for (std::unique_ptr<char[]>& block : other.blocks_) blocks_.push_back(std::move(block));
   other.blocks_.clear();
+  other.block_ = nullptr;
   other.position_ = nullptr;
   other.left_ = 0;
 }
