@@ -56,7 +56,7 @@ struct TensorDescription {
 /// Not thread-safe. Strings need not outlive the call; bytes that are not UTF-8 are replaced.
 class RecordBuilder {
  public:
-  static constexpr int kMaxDepth = 100;
+  static constexpr int kMaxDepth = 62;
 
   RecordBuilder();
   RecordBuilder(RecordBuilder&&) noexcept;

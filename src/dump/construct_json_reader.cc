@@ -5,7 +5,6 @@
 
 #include "base/numbers.h"
 #include "dump/name_index.h"
-#include "formats/json/json_string.h"
 
 namespace msprobe::dump {
 
@@ -32,9 +31,8 @@ Result<ConstructJsonReader> ConstructJsonReader::Open(const std::filesystem::pat
       reader.has_micro_steps_ = true;
       continue;
     }
-    bool valid = true;
     ConstructEdge edge;
-    edge.child = formats::UnescapedView(key, &reader.arena_, &valid);
+    edge.child = reader.file_.Name(key, &reader.arena_);
     if (reader.ReadParent(value, &edge)) {
       reader.edges_.push_back(edge);
     } else {
@@ -47,6 +45,7 @@ Result<ConstructJsonReader> ConstructJsonReader::Open(const std::filesystem::pat
   if (step == Step::kTorn) reader.file_.ReportTorn(scanner.whole_end(), diagnostics);
   if (step == Step::kEnd) MSPROBE_RETURN_IF_ERROR(reader.file_.CheckEnd(scanner.position()));
   reader.DropRepeated(diagnostics);
+  reader.file_.ReportBrokenNames(diagnostics);
   return reader;
 }
 
@@ -54,8 +53,7 @@ bool ConstructJsonReader::ReadParent(std::string_view value, ConstructEdge* edge
   if (value == "null") return true;
   if (value.front() == '[') return ReadParentAndStep(value, edge);
   if (value.front() != '"') return false;
-  bool valid = true;
-  edge->parent = formats::UnescapedView(value.substr(1, value.size() - 2), &arena_, &valid);
+  edge->parent = file_.Name(value.substr(1, value.size() - 2), &arena_);
   return true;
 }
 

@@ -5,8 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "formats/json/json_string.h"
-
 namespace msprobe::dump {
 
 namespace {
@@ -35,6 +33,7 @@ Result<DumpJsonReader> DumpJsonReader::Open(const std::filesystem::path& directo
   MSPROBE_RETURN_IF_ERROR(reader.ReadTopLevel(diagnostics));
   MSPROBE_RETURN_IF_ERROR(reader.CheckTask());
   reader.IndexNames(diagnostics);
+  reader.file_.ReportBrokenNames(diagnostics);
   return reader;
 }
 
@@ -95,8 +94,7 @@ Status DumpJsonReader::AddEntry(std::string_view raw_name, std::string_view valu
                                   " bytes, or more records than can be counted",
                               "check that this is the right file", file_.path());
   }
-  bool valid = true;  // a bad escape leaves the name as it is written
-  const std::string_view name = formats::UnescapedView(raw_name, &arena_, &valid);
+  const std::string_view name = file_.Name(raw_name, &arena_);
   entries_.push_back({name.data(), value.data(), static_cast<uint32_t>(name.size()),
                       static_cast<uint32_t>(std::min<size_t>(value.size(), UINT32_MAX))});
   return Status::Ok();
@@ -104,9 +102,7 @@ Status DumpJsonReader::AddEntry(std::string_view raw_name, std::string_view valu
 
 void DumpJsonReader::TakeHeaderValue(std::string_view key, std::string_view value) {
   if (value.front() != '"') return;  // dump_data_dir may be null
-  bool valid = true;
-  const std::string_view text =
-      formats::UnescapedView(value.substr(1, value.size() - 2), &arena_, &valid);
+  const std::string_view text = file_.Name(value.substr(1, value.size() - 2), &arena_);
   if (key == "task") task_text_ = text;
   if (key == "level") level_ = text;
   if (key == "framework") framework_ = text;

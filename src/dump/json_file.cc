@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "formats/json/json_string.h"
+
 namespace msprobe::dump {
 
 namespace {
@@ -44,6 +46,21 @@ Result<JsonFile> JsonFile::Open(const std::filesystem::path& directory, std::str
   return InvalidArgumentError(
       "this is not a " + file.name_ + ": expected an object, found " + std::string(type),
       std::string(kCollectAdvice), file.path());
+}
+
+std::string_view JsonFile::Name(std::string_view raw, base::StringArena* arena) {
+  bool valid = true;
+  const std::string_view name = formats::UnescapedView(raw, arena, &valid);
+  if (formats::IsUtf8(name)) return name;
+  ++broken_names_;
+  return arena->Copy(formats::RepairedUtf8(name));
+}
+
+void JsonFile::ReportBrokenNames(base::Diagnostics* diagnostics) const {
+  if (broken_names_ == 0) return;
+  diagnostics->Add(base::DiagnosticKind::kNote,
+                   Corrupt("has " + std::to_string(broken_names_) +
+                           " names that are not UTF-8: they are shown with U+FFFD"));
 }
 
 Status JsonFile::GarbageError(size_t offset) const {

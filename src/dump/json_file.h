@@ -1,11 +1,13 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
 
 #include "base/diagnostics.h"
 #include "base/file.h"
+#include "base/string_arena.h"
 #include "formats/json/json_scanner.h"
 #include "msprobe/status.h"
 
@@ -24,6 +26,12 @@ class JsonFile {
   uint64_t size() const { return mapping_.size(); }
   formats::JsonScanner Scan() const { return {text(), begin_}; }
 
+  /// The name that a string, without its quotes, stands for. A bad escape stays as it is written,
+  /// bytes that are not UTF-8 become U+FFFD, so that whatever shows names gets text.
+  std::string_view Name(std::string_view raw, base::StringArena* arena);
+  /// Notes how many names were not UTF-8, if any.
+  void ReportBrokenNames(base::Diagnostics* diagnostics) const;
+
   /// What a scanner's kGarbage at `offset` means, as an error.
   Status GarbageError(size_t offset) const;
   /// Reports that the file ends inside a record and was read up to `whole_end`.
@@ -39,6 +47,7 @@ class JsonFile {
   std::string name_;
   base::MappedFile mapping_;
   size_t begin_ = 0;
+  uint64_t broken_names_ = 0;
 };
 
 }  // namespace msprobe::dump

@@ -9,7 +9,6 @@
 #include "dump/dump_json_reader.h"
 #include "dump/record_reader.h"
 #include "dump/stack_json_reader.h"
-#include "formats/json/json_string.h"
 #include "formats/json/json_tape.h"
 
 namespace msprobe::dump {
@@ -133,9 +132,6 @@ Status MappedRankDump::Read(EntryId entry, Record* record) const {
   thread_local formats::JsonTape tape;
   if (entry >= dump_.entry_count()) return InternalError("no such entry in dump.json");
   const std::string_view name = dump_.name(entry);
-  if (!formats::IsUtf8(name)) {
-    return ReadError(entry, CorruptError("its name has bytes that are not UTF-8"), 0);
-  }
   Status status = tape.Parse(dump_.value(entry));
   if (!status.ok()) return ReadError(entry, status, tape.error_offset());
   status = ReadRecord(name, tape, record);

@@ -251,7 +251,20 @@ TEST_F(RankDumpTest, ADamagedRecordLeavesTheOthers) {
   EXPECT_NE(dump->Read(3, &record).fact().find("d.forward is damaged: bytes that are not UTF-8"),
             std::string::npos);
   EXPECT_EQ(dump->Read(4, &record).code(), StatusCode::kCorrupt);
-  EXPECT_EQ(dump->Read(5, &record).code(), StatusCode::kCorrupt);
+  EXPECT_TRUE(dump->Read(5, &record).ok());
+}
+
+TEST_F(RankDumpTest, NamesThatAreNotUtf8AreReplacedAlikeInAllFiles) {
+  WriteData("{\"f\xFF.forward\": {}}");
+  Write("construct.json", "{\"f\xFF.forward\": \"g\xC3\", \"g\xC3\": null}");
+  Write("stack.json", "{\"0\": [[\"f\xFF.forward\"], [\"frame\"]]}");
+  const auto dump = Open();
+  const std::string_view name = "f\xEF\xBF\xBD.forward";
+  EXPECT_EQ(dump->entry_name(0), name);
+  EXPECT_EQ(dump->construct()[0].child, name);
+  EXPECT_EQ(dump->construct()[0].parent, dump->construct()[1].child);
+  EXPECT_NE(dump->FindStack(name), kNoStack);
+  EXPECT_EQ(diagnostics_.count(base::DiagnosticKind::kNote), 3U);
 }
 
 TEST_F(RankDumpTest, ChecksumsAndStatisticsAreFoundBehindTensorsWithout) {

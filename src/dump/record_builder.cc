@@ -10,6 +10,7 @@
 
 #include "base/numbers.h"
 #include "dump/record_tensor_file.h"
+#include "formats/json/json_tape.h"
 #include "formats/json/json_writer.h"
 #include "tensor/gather.h"
 
@@ -24,6 +25,8 @@ constexpr size_t kMostReserve = size_t{64} << 10;
 constexpr int kEntryDepth = 2;
 constexpr int kIndentMax = 128;
 static_assert(RecordBuilder::kMaxDepth + 8 < kIndentMax);
+// What is written can be read: a tensor is an object with a list inside.
+static_assert(RecordBuilder::kMaxDepth + 2 <= formats::JsonTape::kMaxDepth);
 
 constexpr auto kCommaNewLine = [] {
   std::array<char, kIndentMax + 2> text{};

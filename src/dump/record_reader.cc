@@ -21,6 +21,8 @@ using formats::JsonTape;
 using formats::JsonToken;
 
 constexpr uint32_t kNone = UINT32_MAX;
+/// Every value below a long key repeats it: a small file must not claim all memory.
+constexpr size_t kMaxKeyBytes = size_t{256} << 20;
 
 bool IsContainer(const JsonToken& token) {
   return token.kind == JsonKind::kObject || token.kind == JsonKind::kArray;
@@ -75,6 +77,7 @@ class RecordBuilder {
 
   const JsonTape& tape_;
   Record& record_;
+  size_t key_bytes_ = 0;  // of all values so far
   Section section_ = Section::kInput;
   std::string key_;
   std::string scratch_;
@@ -143,6 +146,10 @@ Status RecordBuilder::ParametersGrad() {
 }
 
 Status RecordBuilder::Below(std::string_view name, uint32_t index) {
+  if (key_bytes_ > kMaxKeyBytes) {
+    return LimitExceededError("the names of its values have more than " +
+                              std::to_string(kMaxKeyBytes) + " bytes");
+  }
   const size_t length = key_.size();
   key_.push_back('.');
   key_.append(name);
@@ -328,6 +335,7 @@ Value& RecordBuilder::Add(ValueKind kind) {
   value.kind = kind;
   value.section = section_;
   value.key = record_.arena.Copy(key_);
+  key_bytes_ += key_.size();
   return value;
 }
 

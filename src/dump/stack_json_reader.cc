@@ -48,6 +48,7 @@ Result<StackJsonReader> StackJsonReader::Open(const std::filesystem::path& direc
   if (step == Step::kTorn) reader.file_.ReportTorn(scanner.whole_end(), diagnostics);
   if (step == Step::kEnd) MSPROBE_RETURN_IF_ERROR(reader.file_.CheckEnd(scanner.position()));
   reader.IndexNames();
+  reader.file_.ReportBrokenNames(diagnostics);
   return reader;
 }
 
@@ -85,8 +86,7 @@ Step StackJsonReader::ReadGroup(formats::JsonScanner* scanner) {
 }
 
 void StackJsonReader::AddOwner(std::string_view raw_name, StackId stack) {
-  bool valid = true;
-  const std::string_view name = formats::UnescapedView(raw_name, &arena_, &valid);
+  const std::string_view name = file_.Name(raw_name, &arena_);
   owners_.push_back(
       {name.data(), static_cast<uint32_t>(std::min<size_t>(name.size(), UINT32_MAX)), stack});
 }

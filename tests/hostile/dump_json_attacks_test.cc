@@ -175,6 +175,14 @@ TEST(DumpJsonAttack, NestedAMillionLevels) {
   ExpectRefused(folder.Open().status(), StatusCode::kCorrupt, "stack.json is damaged at byte");
 }
 
+TEST(DumpJsonAttack, ALongKeyAboveManyValues) {
+  std::string nulls = "null";
+  for (int i = 0; i < 10'000; ++i) nulls += ",null";
+  ExpectRefused(OpenWithData("\"a.forward\": {\"input_kwargs\": {\"" + std::string(1'000'000, 'k') +
+                             "\": [" + nulls + "]}}"),
+                StatusCode::kLimitExceeded, "the names of its values have more than");
+}
+
 TEST(DumpJsonAttack, BrokenUtf8) {
   for (const std::string bytes : {"\xC3", "\xED\xA0\x80", "\xFF", "\xC0\xAF"}) {
     ExpectRefused(OpenWithData("\"a.forward\": {\"output\": [\"" + bytes + "\"]}"),

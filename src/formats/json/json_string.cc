@@ -10,6 +10,13 @@ namespace {
 
 constexpr uint32_t kReplacement = 0xFFFD;
 
+/// Bytes of the well-formed UTF-8 character at the beginning of `text`; 0 if there is none.
+size_t CharacterSize(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text.front());
+  const size_t size = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+  return text.size() >= size && IsUtf8(text.substr(0, size)) ? size : 0;
+}
+
 /// The four hexadecimal digits at the beginning of `text`; -1 if they are not there.
 int32_t ReadHex4(std::string_view text) {
   if (text.size() < 4) return -1;
@@ -118,5 +125,19 @@ std::string_view UnescapedView(std::string_view raw, base::StringArena* arena, b
 }
 
 bool IsUtf8(std::string_view text) { return simdjson::validate_utf8(text.data(), text.size()); }
+
+std::string RepairedUtf8(std::string_view text) {
+  std::string repaired;
+  while (!text.empty()) {
+    const size_t size = CharacterSize(text);
+    if (size == 0) {
+      AppendUtf8(kReplacement, &repaired);
+    } else {
+      repaired.append(text.substr(0, size));
+    }
+    text.remove_prefix(size == 0 ? 1 : size);
+  }
+  return repaired;
+}
 
 }  // namespace msprobe::formats

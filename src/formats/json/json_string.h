@@ -17,6 +17,9 @@ std::string_view UnescapedView(std::string_view raw, base::StringArena* arena, b
 
 bool IsUtf8(std::string_view text);
 
+/// The text with U+FFFD in place of every byte that is not UTF-8.
+std::string RepairedUtf8(std::string_view text);
+
 /// Appends a code point as UTF-8.
 void AppendUtf8(uint32_t code_point, std::string* out);
 

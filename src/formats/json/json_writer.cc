@@ -13,8 +13,6 @@ namespace msprobe::formats {
 
 namespace {
 
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-
 /// Offset of the first byte at or after `position` that cannot stand in a JSON string.
 size_t FindSpecial(std::string_view text, size_t position) {
   while (position + 16 <= text.size()) {
@@ -75,23 +73,6 @@ void AppendEscaped(std::string_view text, std::string* out) {
   }
 }
 
-/// Bytes of the well-formed UTF-8 character at the beginning of `text`; 0 if there is none.
-size_t CharacterSize(std::string_view text) {
-  const auto first = static_cast<unsigned char>(text.front());
-  const size_t size = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-  return text.size() >= size && IsUtf8(text.substr(0, size)) ? size : 0;
-}
-
-std::string Repaired(std::string_view text) {
-  std::string repaired;
-  while (!text.empty()) {
-    const size_t size = CharacterSize(text);
-    repaired.append(size == 0 ? kReplacement : text.substr(0, size));
-    text.remove_prefix(size == 0 ? 1 : size);
-  }
-  return repaired;
-}
-
 template <class Integer>
 void AppendInteger(Integer value, std::string* out) {
   std::array<char, 24> digits;
@@ -108,7 +89,7 @@ void AppendJsonString(std::string_view text, std::string* out) {
   } else if (IsUtf8(text)) {
     AppendEscaped(text, out);
   } else {
-    AppendEscaped(Repaired(text), out);
+    AppendEscaped(RepairedUtf8(text), out);
   }
   out->push_back('"');
 }
