@@ -146,16 +146,20 @@ void SideText::AppendStack(NodeId node, std::string* out) const {
 }
 
 std::span<const graph::DistributedPeer> SideText::Peers(NodeId node) const {
-  return std::ranges::equal_range(graph_->distributed_peers, node, {},
-                                  &graph::DistributedPeer::node);
+  return graph_->peers(node);
 }
 
 void SideText::AppendDistributed(NodeId node, std::string* out) const {
   const std::span<const graph::DistributedPeer> peers = Peers(node);
   out->push_back('{');
   if (!peers.empty()) {
+    const bool one_way = std::ranges::all_of(peers, [&](const graph::DistributedPeer& peer) {
+      return peer.communication == peers[0].communication;
+    });
     out->append(R"("communications_type":)");
-    AppendQuoted(graph::CommunicationName(peers[0].communication), out);
+    AppendQuoted(graph::CommunicationName(one_way ? peers[0].communication
+                                                  : graph::Communication::kSendReceive),
+                 out);
     out->append(R"(,"nodes_info":{)");
     const graph::DistributedPeer* last = nullptr;
     for (const graph::DistributedPeer& peer : peers) {

@@ -5,12 +5,23 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <vector>
 
 #include "base/thread_pool.h"
 #include "visfile/visfile.h"
 
 namespace msprobe::visfile {
+
+/// A thread that threw would leave the others waiting for its turn.
+template <class Work>
+Status WithoutThrowing(const Work& work) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    return LimitExceededError("out of memory", "use fewer threads (-j 1)");
+  }
+}
 
 /// Renders [0, count) in chunks on several threads, and hands the chunks on in their order, one at
 /// a time, from whichever thread has rendered them. At most one chunk a thread exists at once.
@@ -39,15 +50,20 @@ Status OrderedChunks(size_t count, size_t grain, const WriteOptions& options,
         spare.pop_back();
       }
     }
+    Status rendered;
     if (!stopped) {
-      if (!chunk) chunk = std::make_unique<Chunk>();
-      render(begin, end, chunk.get());
+      rendered = WithoutThrowing([&] {
+        if (!chunk) chunk = std::make_unique<Chunk>();
+        render(begin, end, chunk.get());
+        return Status::Ok();
+      });
     }
     std::unique_lock lock(mutex);
     turn_changed.wait(lock, [&] { return turn == begin; });
+    if (status.ok()) status = std::move(rendered);
     if (status.ok()) {
       lock.unlock();  // the turn is the lock: nobody else consumes now
-      Status consumed = consume(*chunk);
+      Status consumed = WithoutThrowing([&] { return consume(*chunk); });
       lock.lock();
       if (!consumed.ok()) status = std::move(consumed);
     }

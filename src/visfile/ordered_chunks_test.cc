@@ -43,6 +43,22 @@ TEST(OrderedChunks, TheFirstErrorStopsTheWork) {
   EXPECT_EQ(consumed, 6);
 }
 
+TEST(OrderedChunks, WhatRunsOutOfMemoryStopsTheWork) {
+  std::atomic<int> consumed = 0;
+  const Status status = OrderedChunks<Numbers>(
+      1000, 10, {.threads = 4},
+      [](size_t begin, size_t end, Numbers* chunk) {
+        if (begin == 50) throw std::bad_alloc();
+        Fill(begin, end, chunk);
+      },
+      [&](const Numbers&) {
+        ++consumed;
+        return Status::Ok();
+      });
+  EXPECT_EQ(status.code(), StatusCode::kLimitExceeded);
+  EXPECT_EQ(consumed, 5);
+}
+
 TEST(OrderedChunks, ACancelledTokenStopsTheWork) {
   base::CancelToken cancel;
   int consumed = 0;

@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 
 #include <cerrno>
+#include <system_error>
 #include <utility>
 
 namespace msprobe::visfile {
@@ -102,7 +103,13 @@ Result<Database> Database::Open(const std::filesystem::path& path, Mode mode) {
   database.path_ = std::make_unique<std::string>(path.string());
   const int flags = (mode == Mode::kRead ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) |
                     SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW;
-  if (sqlite3_open_v2(path.c_str(), &database.database_, flags, nullptr) != SQLITE_OK) {
+  // NOFOLLOW would refuse a link anywhere in the path; only the file itself must not be one.
+  std::error_code error;
+  const std::filesystem::path parent = path.has_parent_path() ? path.parent_path() : ".";
+  const std::filesystem::path directory = std::filesystem::canonical(parent, error);
+  if (error) return IoError("cannot find the directory", error.value(), path.string());
+  const std::filesystem::path resolved = directory / path.filename();
+  if (sqlite3_open_v2(resolved.c_str(), &database.database_, flags, nullptr) != SQLITE_OK) {
     return database.Error("SQLite cannot open the file");
   }
   return database;

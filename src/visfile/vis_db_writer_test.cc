@@ -194,6 +194,20 @@ TEST(VisDbWriter, NeverOverwritesAndLeavesNothingWithoutFinish) {
   EXPECT_EQ(directory.entries(), 2U);
 }
 
+TEST(VisDbWriter, WritesBelowALinkedDirectory) {
+  const ScratchDirectory directory;
+  std::filesystem::create_directory(directory.path() / "real");
+  std::filesystem::create_directory_symlink("real", directory.path() / "link");
+  const auto graph = SmallGraph();
+  auto writer = VisDbWriter::Create(directory.path() / "link" / "a.vis.db", {});
+  ASSERT_TRUE(writer.ok()) << writer.status().ToString();
+  ASSERT_TRUE((*writer)->Add({.single = graph.get()}).ok());
+  ASSERT_TRUE((*writer)->Finish().ok());
+  EXPECT_EQ(Rows(directory.path() / "link" / "a.vis.db", "SELECT count(*) FROM tb_nodes"), "4\n");
+  std::filesystem::create_symlink("a.vis.db", directory.path() / "real" / "b.vis.db");
+  EXPECT_FALSE(Database::Open(directory.path() / "real" / "b.vis.db", Database::Mode::kRead).ok());
+}
+
 TEST(VisDbWriter, AfterACancelledAddThereIsNoFile) {
   const ScratchDirectory directory;
   const auto graph = SmallGraph();

@@ -154,6 +154,17 @@ TEST(VisWriter, PeersOnOtherRanksAreNamed) {
             std::string::npos);
 }
 
+TEST(VisWriter, ABatchThatSendsToOneRankAndReceivesFromAnotherDoesBoth) {
+  GraphMaker maker;
+  const graph::NodeId node =
+      maker.Add("Distributed.batch_isend_irecv.0.forward", graph::kRootNode, NodeKind::kApi);
+  maker.graph().distributed_peers = {{node, 1, "a", graph::Communication::kSend},
+                                     {node, 3, "b", graph::Communication::kReceive}};
+  const auto graph = maker.Make();
+  EXPECT_NE(Written({.single = graph.get()}).find(R"("communications_type":"send_receive")"),
+            std::string::npos);
+}
+
 TEST(VisWriter, HostileNamesStayText) {
   GraphMaker maker;
   const std::string names[] = {"<script>alert(1)</script>", "quote\"back\\slash", "卷积.forward.0",
