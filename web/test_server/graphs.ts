@@ -33,7 +33,7 @@ class TransformerMaker {
   }
 
   private module(parent: Pair, path: string, cls: string, index: number, more = {}): Pair {
-    const label = path.split(/\.(?=[a-z_]+(?:\.\d+)?$)/).pop() ?? path;
+    const label = /[^.]+(?:\.\d+)?$/.exec(path)?.[0] ?? path;
     const name = `Module.${path}.${cls}.forward.0`;
     return this.maker.add(parent, {
       name,

@@ -29,6 +29,7 @@ export const chinese: Record<PhraseKey, string> = {
   "theme.dark": "主题：深色",
 
   "search.placeholder": "在两侧搜索节点名称 …",
+  "search.placeholder_single": "搜索节点名称 …",
   "search.label": "按名称搜索节点",
   "search.running": "正在搜索 …",
   "search.count": "{count} 个结果",

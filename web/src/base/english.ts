@@ -27,6 +27,7 @@ export const english = {
   "theme.dark": "Theme: dark",
 
   "search.placeholder": "Search names on both sides …",
+  "search.placeholder_single": "Search names …",
   "search.label": "Search nodes by name",
   "search.running": "Searching …",
   "search.count": "{count} hits",
@@ -55,8 +56,8 @@ export const english = {
   "filter.title": "Precision index",
   "filter.hint": "Show these nodes as a list",
   "filter.band": "Index {band}",
-  "filter.unmatched_t": "unmatched, target",
-  "filter.unmatched_g": "unmatched, golden",
+  "filter.unmatched_t": "unmatched target",
+  "filter.unmatched_g": "unmatched golden",
   "filter.culprits": "Where it diverges",
   "filter.suspicious": "Suspicious nodes",
   "list.next": "Next node of the list (n)",

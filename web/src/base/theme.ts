@@ -1,6 +1,6 @@
 /** The colours of both themes, and how the colours of a file's bands look in them. */
 
-import { contrast, mix } from "./color";
+import { contrast, mix, parseHex, toHex } from "./color";
 
 export type Theme = "light" | "dark";
 
@@ -72,12 +72,23 @@ export const palettes: Record<Theme, Palette> = {
 /** The colour of a file's band or of a status as a background on which text stays readable. */
 export function fillOf(theme: Theme, color: string, severity: number): string {
   const palette = palettes[theme];
+  const hue = theme === "light" ? color : vivid(color);
   let share = theme === "light" ? 1 : 0.08 + 0.62 * severity;
   for (; share > 0.02; share -= 0.02) {
-    const fill = mix(palette.surface, color, share);
+    const fill = mix(palette.surface, hue, share);
     if (contrast(fill, palette["on-fill-dim"]) >= 4.6) return fill;
   }
   return palette.surface;
+}
+
+/** A pale colour with more of its hue: pale ones all turn grey on a dark ground. */
+function vivid(color: string): string {
+  const parts = parseHex(color);
+  const white = 0.6 * Math.min(...parts);
+  const scale = 255 / Math.max(1, Math.max(...parts) - white);
+  const part = (i: 0 | 1 | 2) => (parts[i] - white) * scale;
+  const greyish = Math.max(...parts) - Math.min(...parts) < 8;
+  return greyish ? color : toHex([part(0), part(1), part(2)]);
 }
 
 export const unmatchedColor = "#C7C7C7";
@@ -107,7 +118,9 @@ export function themeProperties(theme: Theme, bands: readonly string[]): Record<
     properties[`--edge-${name}`] =
       theme === "light" ? mix(color, "#3a2a10", 0.24) : mix(surface, color, 0.45 + 0.4 * severity);
     properties[`--mark-${name}`] =
-      theme === "light" ? mix(color, "#8a5a00", 0.1) : mix(surface, color, 0.5 + 0.5 * severity);
+      theme === "light"
+        ? mix(color, "#8a5a00", 0.1)
+        : mix(surface, vivid(color), 0.4 + 0.6 * severity);
   };
   const last = Math.max(1, bands.length - 1);
   for (const [i, color] of bands.entries()) put(`band-${i}`, color, i / last);

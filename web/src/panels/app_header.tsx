@@ -7,23 +7,13 @@ import { language, sideOpen, TEXT_SIZES, textSize, themeChoice } from "../state/
 import { Icon } from "../widgets/icons";
 import { Picker } from "../widgets/picker";
 import { SearchBox } from "./search_box";
+import { hasSidePanel } from "./side_panel";
 
 export function AppHeader({ app }: { app: App }) {
   const shown = app.workspace.file.value !== null;
   return (
     <header>
-      <button
-        type="button"
-        class="quiet toggle-side"
-        aria-pressed={sideOpen.value}
-        title={text("header.side")}
-        aria-label={text("header.side")}
-        onClick={() => {
-          sideOpen.value = !sideOpen.value;
-        }}
-      >
-        <Icon name="panel" />
-      </button>
+      {shown && hasSidePanel(app) && <SideButton />}
       <h1>msprobe</h1>
       <FilePicker app={app} />
       {shown && <UnitPickers app={app} />}
@@ -35,6 +25,23 @@ export function AppHeader({ app }: { app: App }) {
   );
 }
 
+function SideButton() {
+  return (
+    <button
+      type="button"
+      class="quiet toggle-side"
+      aria-pressed={sideOpen.value}
+      title={text("header.side")}
+      aria-label={text("header.side")}
+      onClick={() => {
+        sideOpen.value = !sideOpen.value;
+      }}
+    >
+      <Icon name="panel" />
+    </button>
+  );
+}
+
 function FilePicker({ app }: { app: App }) {
   const { files, name } = app.workspace;
   const list = files.value?.files ?? [];
@@ -42,6 +49,7 @@ function FilePicker({ app }: { app: App }) {
     return <span class="file-name">{name.value}</span>;
   }
   if (list.length === 0) return null;
+  const unlisted = name.value !== null && !list.some((file) => file.file === name.value);
   return (
     <Picker
       label={text("header.file")}
@@ -50,6 +58,7 @@ function FilePicker({ app }: { app: App }) {
       options={[
         { value: "", name: text("header.all_files") },
         ...list.map((file) => ({ value: file.file, name: file.file })),
+        ...(unlisted ? [{ value: name.value ?? "", name: name.value ?? "" }] : []),
       ]}
       change={(value) => app.openFile(value === "" ? null : value)}
     />

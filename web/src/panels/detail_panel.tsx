@@ -60,6 +60,7 @@ export function DetailPanel({ app }: { app: App }) {
           ))}
         </div>
         <Breadcrumb app={app} detail={shown} />
+        <CopyButton content={() => tableText(shown)} label={text("copy.table")} />
       </div>
       <NodeLine app={app} detail={shown} />
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: a shortcut for the pointer; hover shows the same */}
@@ -154,10 +155,8 @@ function NodeLine({ app, detail }: { app: App; detail: Detail }) {
           {text(node.side === "t" ? "detail.to_golden" : "detail.to_target")}
         </button>
       )}
-      {reason !== "" && <bdi class="reason">{reason}</bdi>}
-      <span class="stretch" />
       <MatchButton app={app} />
-      <CopyButton content={() => tableText(detail)} label={text("copy.table")} />
+      {reason !== "" && <bdi class="reason">{reason}</bdi>}
     </div>
   );
 }

@@ -67,7 +67,8 @@ function wordChoices(counts: UnitCounts, overflow: boolean, comparison: boolean)
     }
   }
   for (const value of ["critical", "high", "medium"] as const) {
-    if (overflow) put("overflow", value, text(`overflow.${value}`), counts.overflow[value]);
+    if (overflow && counts.overflow[value] > 0)
+      put("overflow", value, text(`overflow.${value}`), counts.overflow[value]);
   }
   return choices;
 }
@@ -115,7 +116,6 @@ export function FilterPanel({ app }: { app: App }) {
               class="chip"
               key={choice.name}
               aria-pressed={isOn(app, choice)}
-              disabled={choice.count === 0 && !isOn(app, choice)}
               onClick={() => toggle(choice)}
             >
               <i class="swatch" style={swatch(choice.paint)} />

@@ -21,10 +21,12 @@ interface Props {
   id: string;
   /** The place that the keyboard is on; -1: none. */
   active: number;
+  /** Whether to say of which side an item is. */
+  sides?: boolean;
   choose: (item: Item) => void;
 }
 
-export function ItemList({ app, list, label, id, active, choose }: Props) {
+export function ItemList({ app, list, label, id, active, sides = false, choose }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const range = useRef(new ScrollRange()).current;
   const place = useSignal({ top: 0, shift: 0, height: 0, item: 24 });
@@ -81,7 +83,7 @@ export function ItemList({ app, list, label, id, active, choose }: Props) {
           {rows.map((at) => (
             <ItemRow
               key={at}
-              {...{ app, choose, at, total }}
+              {...{ app, choose, at, total, sides }}
               item={list.item(at)}
               id={`${id}-${at}`}
               active={at === active}
@@ -100,10 +102,11 @@ interface RowProps {
   at: number;
   total: number;
   active: boolean;
+  sides: boolean;
   choose: (item: Item) => void;
 }
 
-function ItemRow({ app, item, id, at, total, active, choose }: RowProps) {
+function ItemRow({ app, item, id, at, total, active, sides, choose }: RowProps) {
   if (item === undefined) return <div class="item waiting" />;
   const selected = app.navigation.selected.value;
   const here = selected !== null && selected[item.side] === item.id;
@@ -130,7 +133,7 @@ function ItemRow({ app, item, id, at, total, active, choose }: RowProps) {
       ) : (
         <NameText className="item-name" name={item.name} />
       )}
-      {item.side === "g" && <span class="side-mark">{text("side.g")}</span>}
+      {sides && <span class="side-mark">{text(`side.${item.side}`)}</span>}
       {item.index !== null && <span class="item-index">{readableIndex(item.index)}</span>}
     </div>
   );

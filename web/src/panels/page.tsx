@@ -12,7 +12,7 @@ import { AppHeader } from "./app_header";
 import { DetailPanel } from "./detail_panel";
 import { HelpDialog } from "./help_dialog";
 import { MatchBar } from "./match_bar";
-import { SidePanel } from "./side_panel";
+import { hasSidePanel, SidePanel } from "./side_panel";
 import { StartPage } from "./start_page";
 
 const rem = () => Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
@@ -41,8 +41,8 @@ export function Page({ app }: { app: App }) {
 function Work({ app }: { app: App }) {
   const style = { "--side": `${sideWidth.value}rem`, "--detail": `${detailHeight.value}rem` };
   return (
-    <div class={sideOpen.value ? "work" : "work no-side"} style={style}>
-      {sideOpen.value && (
+    <div class="work" style={style}>
+      {sideOpen.value && hasSidePanel(app) && (
         <>
           <SidePanel app={app} />
           <Splitter

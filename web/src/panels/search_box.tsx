@@ -60,7 +60,9 @@ export function SearchBox({ app }: { app: App }) {
         list={undefined}
         autocomplete="off"
         spellcheck={false}
-        placeholder={text("search.placeholder")}
+        placeholder={text(
+          app.workspace.comparison.value ? "search.placeholder" : "search.placeholder_single",
+        )}
         aria-label={text("search.label")}
         aria-expanded={shown}
         aria-controls="hits"
@@ -88,6 +90,7 @@ export function SearchBox({ app }: { app: App }) {
             <ItemList
               {...{ app, choose, list: hits, id: "hits", active: active.value }}
               label={text("search.label")}
+              sides={app.workspace.comparison.value}
             />
           )}
         </div>

@@ -20,6 +20,14 @@ export function SidePanel({ app }: { app: App }) {
   );
 }
 
+/** Nothing to compare, nothing to choose: then the panel would be empty. */
+export function hasSidePanel(app: App): boolean {
+  const file = app.workspace.file.value;
+  return (
+    file !== null && (app.workspace.comparison.value || file.overflow || file.units.length > 1)
+  );
+}
+
 function NodeList({ app }: { app: App }) {
   const { suspects, navigation } = app;
   const list = suspects.list.value;

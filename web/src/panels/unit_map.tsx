@@ -11,7 +11,7 @@ const MOST = 2_000;
 export function UnitMap({ app }: { app: App }) {
   const { workspace } = app;
   const units = workspace.file.value?.units ?? [];
-  if (units.length < 2 || !workspace.comparison.value) return null;
+  if (units.length < 2) return null;
   const current = workspace.unit.value;
   const steps = units.length > MOST ? [current?.step ?? null] : workspace.steps.value;
   return (

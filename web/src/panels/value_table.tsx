@@ -15,8 +15,10 @@ export function metricNames(values: readonly RecordedValue[]): string[] {
 
 function extraFields(values: readonly RecordedValue[]): Field[] {
   return EXTRA.filter((field) =>
-    values.some(
-      (value) => value.target?.[field] !== undefined || value.golden?.[field] !== undefined,
+    values.some(({ target, golden, differs }) =>
+      field === "requires_grad"
+        ? differs?.includes(field)
+        : target?.[field] !== undefined || golden?.[field] !== undefined,
     ),
   );
 }
@@ -58,14 +60,14 @@ export function ValueTable({ detail }: { detail: Detail }) {
   if (values.length === 0) return <p class="empty">{text("values.none")}</p>;
   const metrics = metricNames(values);
   const extra = extraFields(values);
-  const columns = 5 + STATISTICS.length + extra.length + metrics.length;
+  const single = values.every((value) => value.golden === null) && detail.node.status === "";
   const sections = ["input", "output", "parameter"] as const;
   return (
     <table class="values">
       <thead>
         <tr>
           <th>{text("values.name")}</th>
-          <th>{text("values.side")}</th>
+          {!single && <th>{text("values.side")}</th>}
           <th>{text("values.dtype")}</th>
           <th>{text("values.shape")}</th>
           {STATISTICS.map((name) => (
@@ -85,16 +87,14 @@ export function ValueTable({ detail }: { detail: Detail }) {
       </thead>
       {sections.map((section) => {
         const found = values.filter((value) => value.section === section);
-        if (found.length === 0) return null;
         return (
-          <tbody key={section}>
-            <tr class="section">
-              <th colSpan={columns}>{text(`values.${section}`)}</th>
-            </tr>
-            {found.map((value) => (
-              <ValueRows key={value.key} {...{ value, metrics, extra }} />
-            ))}
-          </tbody>
+          found.length > 0 && (
+            <tbody key={section} aria-label={text(`values.${section}`)}>
+              {found.map((value) => (
+                <ValueRows key={value.key} {...{ value, metrics, extra, single }} />
+              ))}
+            </tbody>
+          )
         );
       })}
     </table>
@@ -105,14 +105,16 @@ interface RowsProps {
   value: RecordedValue;
   metrics: string[];
   extra: Field[];
+  /** Only one side exists: no need to name it. */
+  single: boolean;
 }
 
-function ValueRows({ value, metrics, extra }: RowsProps) {
+function ValueRows({ value, metrics, extra, single }: RowsProps) {
   const both = value.target !== null && value.golden !== null;
   const bad = value.status === "error" || value.status === "warning" ? value.status : "";
   const name = (
     <th scope="row" rowSpan={both ? 2 : 1} class="value-name" title={value.reason}>
-      <bdi>{value.key.replace(/^(input|output|parameters?)\./, "")}</bdi>
+      <bdi>{value.key}</bdi>
       {bad !== "" && <span class={`value-status ${bad}`}>{text(`status.${bad}`)}</span>}
     </th>
   );
@@ -126,11 +128,11 @@ function ValueRows({ value, metrics, extra }: RowsProps) {
   return (
     <>
       {value.target !== null && (
-        <SideRow {...{ value, side: "target", name, extra, numbers: numbers(true) }} />
+        <SideRow {...{ value, side: "target", name, extra, single, numbers: numbers(true) }} />
       )}
       {value.golden !== null && (
         <SideRow
-          {...{ value, side: "golden", extra }}
+          {...{ value, side: "golden", extra, single }}
           name={value.target === null ? name : null}
           numbers={numbers(value.target === null)}
         />
@@ -145,9 +147,10 @@ interface SideProps {
   name: preact.ComponentChild;
   numbers: preact.ComponentChild;
   extra: Field[];
+  single: boolean;
 }
 
-function SideRow({ value, side, name, numbers, extra }: SideProps) {
+function SideRow({ value, side, name, numbers, extra, single }: SideProps) {
   const recorded = value[side] ?? {};
   const differs = new Set<string>(value.differs ?? []);
   const mark = (field: Field) => (differs.has(field) ? "differs" : "");
@@ -155,7 +158,7 @@ function SideRow({ value, side, name, numbers, extra }: SideProps) {
   return (
     <tr class={side}>
       {name}
-      <td class="side-name">{text(side === "target" ? "side.t" : "side.g")}</td>
+      {!single && <td class="side-name">{text(side === "target" ? "side.t" : "side.g")}</td>}
       <td class={mark(recorded.dtype === undefined ? "type" : "dtype")} title={recorded.type}>
         <bdi>{recorded.dtype ?? recorded.type ?? ""}</bdi>
       </td>

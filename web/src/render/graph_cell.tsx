@@ -21,9 +21,13 @@ const KIND_SIGNS = { module: "", api: "ƒ", collection: "⋮", root: "" } as con
 export function GraphCell({ brief, rows, open, coloring, bands, toggle }: Props) {
   const paint = paintOf(coloring, bands, brief);
   const hidden = open || rows === 0 ? null : hiddenPaint(bands, brief);
-  const style = { "--fill": `var(--fill-${paint})`, "--edge": `var(--edge-${paint})` };
+  const style: Record<string, string> = {
+    "--fill": `var(--fill-${paint})`,
+    "--edge": `var(--edge-${paint})`,
+  };
+  if (hidden !== null) style["--corner"] = `var(--mark-${hidden})`;
   return (
-    <div class={`box ${open ? "open" : "closed"} ${brief.kind}`} style={style}>
+    <div class={classes(brief, open, paint, hidden !== null)} style={style}>
       {rows > 0 ? (
         // The keyboard opens rows by the arrow keys, so the arrow is for the pointer alone.
         <button type="button" class="twist" tabIndex={-1} aria-hidden="true" onClick={toggle}>
@@ -52,4 +56,11 @@ export function GraphCell({ brief, rows, open, coloring, bands, toggle }: Props)
       {brief.shape !== "" && <span class="shape">{brief.shape}</span>}
     </div>
   );
+}
+
+function classes(brief: Brief, open: boolean, paint: string, hides: boolean): string {
+  const names = ["box", brief.kind, open ? "open" : "closed"];
+  if (paint === "unmatched") names.push("unmatched");
+  if (hides) names.push("hides");
+  return names.join(" ");
 }

@@ -92,10 +92,13 @@ function drawBins(canvas: HTMLCanvasElement, bins: readonly OverviewBin[], app: 
   const colors = getComputedStyle(canvas);
   const bands = app.workspace.bands.value;
   pen.clearRect(0, 0, width, height);
-  const thick = Math.max(2 * scale, height / bins.length);
+  const least = Math.round(2 * scale);
   const put = (i: number, color: string, left: number) => {
+    const begin = Math.floor((i / bins.length) * height);
+    const end = Math.ceil(((i + 1) / bins.length) * height);
+    const thick = Math.max(least, end - begin);
     pen.fillStyle = colors.getPropertyValue(color);
-    pen.fillRect(left, Math.min((i / bins.length) * height, height - thick), width - left, thick);
+    pen.fillRect(left, Math.min(begin, height - thick), width - left, thick);
   };
   bins.forEach((bin, i) => {
     if (bin.unmatched > 0) put(i, "--edge-unmatched", width / 2);

@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals";
 import type { NodeRef, Source, UnitRef } from "../api/source";
 import { GAP, type PathStep, type Row, type Side } from "../api/types";
+import { MAX_LEVELS } from "../layout/rails";
 import { type Line, linesInSight, type MissingPage, type RowLine } from "../layout/window";
 import { END_UNITS, type OpenRow, PAGE_ROWS, ROW_UNITS, RowTree } from "../model/row_tree";
 import { ask, isAbort } from "./connection";
@@ -59,7 +60,7 @@ export class GraphView {
   /** Lines in the units [begin, end), and asks for what of them is not there. */
   window(begin: number, end: number): Line[] {
     const window = linesInSight(this.tree.root, begin, end);
-    this.need(window.missing);
+    this.need([...window.missing, ...missingAround(window.touched)]);
     if (this.loads > MAX_PAGES) {
       this.tree.trim(window.touched, MAX_PAGES / 2);
       this.loads = MAX_PAGES / 2;
@@ -230,6 +231,20 @@ export class GraphView {
 
 function span(unit: number): [number, number] {
   return [unit, unit + 1];
+}
+
+/** The pages of the boxes around the lines in sight, whose names and colours are drawn. */
+function missingAround(touched: Iterable<OpenRow>): MissingPage[] {
+  const missing: MissingPage[] = [];
+  const seen = new Set<string>();
+  for (const row of [...touched].slice(-2 * MAX_LEVELS)) {
+    if (row.parent === null || row.parent.row(row.at) !== undefined) continue;
+    const page = Math.floor(row.at / PAGE_ROWS);
+    const key = `${row.parent.target}/${row.parent.golden}/${page}`;
+    if (!seen.has(key)) missing.push({ parent: row.parent, page });
+    seen.add(key);
+  }
+  return missing;
 }
 
 export function isRow(line: Line): line is RowLine {
