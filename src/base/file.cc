@@ -54,6 +54,26 @@ Status CheckRegular(int fd, const std::filesystem::path& path, size_t* size) {
   return Status::Ok();
 }
 
+/// Gives `from` the name `to` unless something has that name; 0 or an errno value.
+int NameUnlessTaken(const std::filesystem::path& from, const std::filesystem::path& to) {
+  if (::link(from.c_str(), to.c_str()) == 0) {
+    ::unlink(from.c_str());
+    return 0;
+  }
+  const int error_number = errno;
+  if (error_number != EPERM && error_number != EOPNOTSUPP && error_number != ENOSYS) {
+    return error_number;
+  }
+  // Mounted object stores have no hard links: an empty file keeps the name for a moment.
+  const FileDescriptor reserved(
+      ::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kFileMode));
+  if (reserved.get() < 0) return errno;
+  if (::rename(from.c_str(), to.c_str()) == 0) return 0;
+  const int rename_error = errno;
+  ::unlink(to.c_str());
+  return rename_error;
+}
+
 }  // namespace
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
@@ -164,14 +184,13 @@ Status AtomicFile::Commit(bool replace) {
       return IoError("cannot give the file its name", errno, path_.string());
     }
   } else {
-    if (::link(temporary_path_.c_str(), path_.c_str()) != 0) {
-      if (errno == EEXIST) {
-        return InvalidArgumentError("the file exists already", "choose another name",
-                                    path_.string());
-      }
-      return IoError("cannot give the file its name", errno, path_.string());
+    const int error_number = NameUnlessTaken(temporary_path_, path_);
+    if (error_number == EEXIST) {
+      return InvalidArgumentError("the file exists already", "choose another name", path_.string());
     }
-    ::unlink(temporary_path_.c_str());
+    if (error_number != 0) {
+      return IoError("cannot give the file its name", error_number, path_.string());
+    }
   }
   temporary_path_.clear();
   return Status::Ok();
@@ -186,12 +205,15 @@ Result<std::filesystem::path> AtomicFile::CommitUnique(std::string_view suffix) 
   if (!name.ends_with(suffix)) suffix = {};
   const std::string stem = name.substr(0, name.size() - suffix.size());
   std::filesystem::path target = path_;
-  for (uint64_t number = 1; ::link(temporary_path_.c_str(), target.c_str()) != 0; ++number) {
-    if (errno != EEXIST) return IoError("cannot give the file its name", errno, target.string());
+  for (uint64_t number = 1;; ++number) {
+    const int error_number = NameUnlessTaken(temporary_path_, target);
+    if (error_number == 0) break;
+    if (error_number != EEXIST) {
+      return IoError("cannot give the file its name", error_number, target.string());
+    }
     target = stem + "_" + std::to_string(number);
     target += suffix;
   }
-  ::unlink(temporary_path_.c_str());
   temporary_path_.clear();
   return target;
 }

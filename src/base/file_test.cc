@@ -5,7 +5,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <fstream>
+
+namespace {
+bool links_are_refused = false;
+}
+
+/// In place of the C library's: file systems without hard links are hard to come by.
+extern "C" int link(const char* from, const char* to) noexcept {
+  if (!links_are_refused) return ::linkat(AT_FDCWD, from, AT_FDCWD, to, 0);
+  errno = EPERM;
+  return -1;
+}
 
 namespace msprobe::base {
 namespace {
@@ -87,6 +99,22 @@ TEST_F(FileTest, CommitWithoutReplaceKeepsTheOlderFile) {
   EXPECT_EQ(file->Commit(/*replace=*/false).code(), StatusCode::kInvalidArgument);
   *file = AtomicFile();
   EXPECT_EQ(*ReadSmallFile(path, 100), "old");
+}
+
+TEST_F(FileTest, NamesAreTakenWithoutHardLinksToo) {
+  links_are_refused = true;
+  for (const char* name : {"out.vis", "out_1.vis"}) {
+    Result<AtomicFile> file = AtomicFile::Create(directory_ / "out.vis");
+    ASSERT_TRUE(file.ok());
+    ASSERT_TRUE(file->Append(std::string_view(name)).ok());
+    const Result<fs::path> path = file->CommitUnique(".vis");
+    ASSERT_TRUE(path.ok()) << path.status().ToString();
+    EXPECT_EQ(path->filename(), name);
+  }
+  links_are_refused = false;
+  EXPECT_EQ(*ReadSmallFile(directory_ / "out.vis", 100), "out.vis");
+  EXPECT_EQ(*ReadSmallFile(directory_ / "out_1.vis", 100), "out_1.vis");
+  EXPECT_EQ(EntryCount(), 2U);
 }
 
 TEST_F(FileTest, DirectoriesGetTheirMode) {

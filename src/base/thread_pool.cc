@@ -8,6 +8,7 @@
 #include <fstream>
 #include <mutex>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -53,7 +54,11 @@ void ParallelFor(size_t count, size_t grain, size_t threads,
   const size_t extra = std::min(std::max<size_t>(1, threads), std::max<size_t>(1, chunks)) - 1;
   std::vector<std::thread> workers;
   workers.reserve(extra);
-  for (size_t i = 0; i < extra; ++i) workers.emplace_back(work);
+  try {
+    for (size_t i = 0; i < extra; ++i) workers.emplace_back(work);
+  } catch (const std::system_error&) {
+    // No more threads to be had: fewer of them do the same work.
+  }
   work();
   for (std::thread& worker : workers) worker.join();
   if (failure) std::rethrow_exception(failure);

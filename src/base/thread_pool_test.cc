@@ -1,6 +1,8 @@
 #include "base/thread_pool.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <vector>
@@ -31,6 +33,19 @@ TEST(ParallelForTest, AnExceptionReachesTheCaller) {
                            }),
                std::bad_alloc);
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST(ParallelForTest, FewerThreadsThanWantedDoTheSameWork) {
+  const auto work = [] {
+    const rlimit no_room_for_stacks{1, 1};
+    ::setrlimit(RLIMIT_AS, &no_room_for_stacks);
+    std::atomic<size_t> done{0};
+    ParallelFor(100, 1, 64, [&](size_t begin, size_t end) { done += end - begin; });
+    ::_exit(done == 100 ? 0 : 1);
+  };
+  EXPECT_EXIT(work(), testing::ExitedWithCode(0), "");
+}
+#endif
 
 TEST(DiagnosticsTest, CountsFromManyThreadsAndKeepsABoundedList) {
   Diagnostics diagnostics;

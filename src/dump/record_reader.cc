@@ -22,7 +22,7 @@ using formats::JsonToken;
 
 constexpr uint32_t kNone = UINT32_MAX;
 /// Every value below a long key repeats it: a small file must not claim all memory.
-constexpr size_t kMaxKeyBytes = size_t{256} << 20;
+constexpr size_t kMaxKeyBytes = size_t{64} << 20;
 
 bool IsContainer(const JsonToken& token) {
   return token.kind == JsonKind::kObject || token.kind == JsonKind::kArray;
