@@ -1,0 +1,68 @@
+"""The examples run, and other tools read what they write."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from conftest import Dump, units
+
+EXAMPLES = pathlib.Path(__file__).parents[2] / "examples" / "pytorch"
+
+
+def _run(name, directory):
+    subprocess.run([sys.executable, str(EXAMPLES / f"{name}.py"), str(directory)], check=True,
+                   cwd=directory.parent, timeout=240, stdout=subprocess.DEVNULL)
+
+
+def test_gpt(tmp_path):
+    _run("gpt", tmp_path / "dump")
+    first, second = (Dump(units(tmp_path / "dump", step)[0]) for step in (0, 1))
+    assert first.names == second.names and "optimizer" in first.construct
+
+
+def test_resnet(tmp_path):
+    (tmp_path / "out").mkdir()
+    _run("resnet", tmp_path / "out")
+    dump = Dump(units(tmp_path / "out" / "dump")[0])
+    assert "Module.1.Block.backward.0" in dump.names
+    assert any((dump.directory / "dump_tensor_data").iterdir())
+
+
+def test_ddp(tmp_path):
+    _run("ddp", tmp_path / "dump")
+    assert [u.name for u in units(tmp_path / "dump", 1)] == ["rank0", "rank1"]
+
+
+def test_inference(tmp_path):
+    _run("inference", tmp_path / "dump")
+    names = Dump(units(tmp_path / "dump")[0]).names
+    assert [n for n in names if n.startswith("Module.head.")] == [
+        "Module.head.Linear.forward.0", "Module.head.Linear.forward.1"]
+
+
+@pytest.mark.skipif(shutil.which("msprobe") is None, reason="the msprobe command is not on the PATH")
+def test_our_graph_reads_the_dumps(tmp_path):
+    _run("gpt", tmp_path / "dump")
+    result = subprocess.run(["msprobe", "graph", "-tp", str(tmp_path / "dump"), "-o",
+                             str(tmp_path / "out")], capture_output=True, text=True, timeout=120)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert list((tmp_path / "out").rglob("*.vis*"))
+
+
+@pytest.mark.skipif(not os.environ.get("MSPROBE_PEER_PYTHONPATH"),
+                    reason="MSPROBE_PEER_PYTHONPATH names no installation of mindstudio-probe")
+def test_the_peers_graph_visualize_reads_the_dumps(tmp_path):
+    _run("gpt", tmp_path / "dump")
+    unit = units(tmp_path / "dump")[0]
+    code = ("import sys; from msprobe.msprobe import main; "
+            f"sys.argv=['msprobe','graph_visualize','-tp',{str(unit)!r},'-o',{str(tmp_path / 'out')!r}]; main()")
+    env = {**os.environ, "PYTHONPATH": os.environ["MSPROBE_PEER_PYTHONPATH"]}
+    result = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True,
+                            timeout=240)
+    assert list((tmp_path / "out").rglob("*.vis*")), result.stdout + result.stderr
+    assert json.loads((unit / "dump.json").read_text())["framework"] == "pytorch"
