@@ -49,7 +49,7 @@ class TransformerMaker {
   private call(parent: Pair, api: string, index: number, more = {}): Pair {
     const call = this.calls.get(api) ?? 0;
     this.calls.set(api, call + 1);
-    const label = `${api.split(".").pop()}.${call}`;
+    const label = `${api}.${call}`;
     return this.maker.add(parent, { name: `${api}.${call}.forward`, label, index, ...more });
   }
 
@@ -183,7 +183,12 @@ export function wide(file: string, children: number): EmbeddedData {
   const layer = maker.add(ROOT, { name: "Module.wide.W.forward.0", label: "wide", kind: "module" });
   for (let at = 0; at < children; at += 1) {
     const index = at === children - 7 ? 1 : 0.01;
-    maker.add(layer, { name: `Torch.add.${at}.forward`, label: `add.${at}`, index, shape: "[4]" });
+    maker.add(layer, {
+      name: `Torch.add.${at}.forward`,
+      label: `Torch.add.${at}`,
+      index,
+      shape: "[4]",
+    });
   }
   return oneUnit(file, maker);
 }
@@ -193,7 +198,7 @@ export function deep(file: string, depth: number): EmbeddedData {
   let parent = ROOT;
   for (let at = 0; at < depth; at += 1) {
     const index = at === depth - 1 ? 0.97 : 0.03;
-    const name = `Module.${"m.".repeat(at)}m.Block.forward.0`;
+    const name = `Module.m${at}.Block.forward.0`;
     parent = maker.add(parent, { name, label: `m${at}`, cls: "Block", kind: "module", index });
   }
   return oneUnit(file, maker);

@@ -16,10 +16,10 @@ const TYPES: Record<string, string> = {
 };
 
 /** Files that the server offers; made when first opened, `slow` takes a while as big files do. */
-const MAKERS: Record<string, (file: string) => EmbeddedData> = {
-  "compare_20261129.vis.db": (file) => transformer(file, 6, 8, 2),
-  "compare_rank0_one.vis": (file) => transformer(file, 3, 1),
-  "build_rank0.vis": singleGraph,
+export const MAKERS: Record<string, (file: string) => EmbeddedData> = {
+  "compare_step*_rank*_20261129.vis": (file) => transformer(file, 6, 8, 2),
+  "compare_other.vis": (file) => transformer(file, 3, 1),
+  "build_one.vis": singleGraph,
   "wide.vis": (file) => wide(file, 10_000),
   "deep.vis": (file) => deep(file, 400),
   "hostile.vis": hostile,

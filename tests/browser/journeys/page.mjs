@@ -1,6 +1,6 @@
-// A browser on the viewer, for one journey: `node journey.mjs ADDRESS [FOLDER_FOR_PICTURES]`.
+// A browser on the viewer, for one journey: `node journey.mjs ADDRESS`.
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,7 +20,8 @@ const FLAGS = [
 ];
 
 export const address = process.argv[2];
-export const pictures = process.argv[3];
+export const RUN = "compare_step*_rank*_20261129.vis";
+export const CULPRIT = "Functional.softmax.1";
 
 /** Runs a journey in a fresh browser; what the page logs as an error fails it. */
 export async function journey(steps, options = {}) {
@@ -59,6 +60,11 @@ export function at(place) {
   return `${address}#${new URLSearchParams(place)}`;
 }
 
+export async function open(page, place) {
+  await page.goto(at(place));
+  await page.locator(".box:not(.waiting)").first().waitFor();
+}
+
 /** Rows in sight as `target | gutter | golden`. */
 export function rows(page) {
   return page.locator(".line.row").evaluateAll((lines) =>
@@ -70,6 +76,34 @@ export function rows(page) {
   );
 }
 
+/** The row in which a node of this label stands. */
 export function row(page, label) {
-  return page.locator(".line.row", { has: page.locator(".label", { hasText: label }) }).first();
+  const exact = page.locator(`.label:text-is(${JSON.stringify(label)})`);
+  return page.locator(".line.row", { has: exact }).first();
+}
+
+export async function selected(page) {
+  await page.locator(".detail .node-name").waitFor();
+  return page.locator(".breadcrumb > :last-child").textContent();
+}
+
+/** Waits until a question about the page has the expected answer. */
+export async function becomes(question, expected) {
+  let answer;
+  for (let i = 0; i < 200; i += 1) {
+    answer = await question();
+    if (JSON.stringify(answer) === JSON.stringify(expected)) return;
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  assert.deepEqual(answer, expected);
+}
+
+/** A picture for the guide. */
+export async function picture(page, name) {
+  const folder = process.env.MSPROBE_PICTURES;
+  if (folder === undefined) return;
+  mkdirSync(folder, { recursive: true });
+  await page.evaluate(() => document.fonts.ready);
+  await page.waitForTimeout(250);
+  await page.screenshot({ path: join(folder, `${name}.png`) });
 }

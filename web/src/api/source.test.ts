@@ -8,7 +8,7 @@ import { HttpSource } from "./http_source";
 import { ApiError, type Source } from "./source";
 import type { ReadyFile } from "./types";
 
-const FILE = "compare_20261129.vis.db";
+const FILE = "compare_step*_rank*_20261129.vis";
 const server = startServer("dist");
 const unit = { file: FILE, u: 3 };
 
@@ -49,7 +49,7 @@ describe.each(sources)("%s", (_name, make) => {
     expect(node).toMatchObject({ g: -1, at: 2, total: 6 });
     const page = await source.rows(unit, attn?.t ?? 0, attn?.g ?? 0, 0, 100, null);
     expect(page.total).toBe(6);
-    expect(page.rows.map((row) => row.t?.label ?? null)[2]).toBe("mul_.0");
+    expect(page.rows.map((row) => row.t?.label ?? null)[2]).toBe("Tensor.mul_.0");
     expect(page.rows[2]?.g).toBeNull();
     expect(page.rows[2]?.index).toBeNull();
     expect(page.rows[1]?.index).not.toBeNull();
@@ -93,7 +93,7 @@ describe.each(sources)("%s", (_name, make) => {
     expect(worst.items.map((item) => item.label).slice(0, 3)).toEqual([
       "layers.1",
       "attn",
-      "softmax.1",
+      "Functional.softmax.1",
     ]);
     const unmatched = await source.list(unit, { by: "unmatched", value: "" }, "g", 0, 2);
     expect(unmatched.total).toBe(3);
@@ -134,7 +134,7 @@ describe.each(sources)("%s", (_name, make) => {
       "decoder",
       "layers.1",
       "attn",
-      "softmax.1",
+      "Functional.softmax.1",
     ]);
     expect(detail.values.map((value) => value.key)).toEqual(["input.0", "input.dim", "output.0"]);
     const bins = await source.overview(unit, 10);

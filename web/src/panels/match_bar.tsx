@@ -8,9 +8,9 @@ import { NameText } from "../widgets/name_text";
 
 /** Shown in the node panel of a node without a partner. */
 export function MatchButton({ app }: { app: App }) {
-  const { navigation, matching, workspace } = app;
+  const { navigation, matching } = app;
   const selected = navigation.selected.value;
-  if (workspace.file.value?.can_match !== true || selected === null) return null;
+  if (!matching.possible.value || selected === null) return null;
   const partner = selected.side === "t" ? selected.g : selected.t;
   if (partner >= 0 || matching.picked.value !== null) return null;
   return (

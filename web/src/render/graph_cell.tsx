@@ -1,7 +1,7 @@
 /** One half of a row: a node as a box, or the gap where a node has no partner. */
 
 import type { Band, Brief } from "../api/types";
-import { type Coloring, hiddenPaint, paintOf } from "../model/paint";
+import { type Coloring, hiddenPaint, indexPaint, paintOf } from "../model/paint";
 import { text } from "../state/language";
 import { Icon } from "../widgets/icons";
 import { NameText } from "../widgets/name_text";
@@ -21,6 +21,8 @@ const KIND_SIGNS = { module: "", api: "ƒ", collection: "⋮", root: "" } as con
 export function GraphCell({ brief, rows, open, coloring, bands, toggle }: Props) {
   const paint = paintOf(coloring, bands, brief);
   const hidden = open || rows === 0 ? null : hiddenPaint(bands, brief);
+  // A closed red row still says how many red ones are in it.
+  const badge = hidden ?? (open || brief.inside === 0 ? null : indexPaint(bands, brief.worst));
   const style: Record<string, string> = {
     "--fill": `var(--fill-${paint})`,
     "--edge": `var(--edge-${paint})`,
@@ -45,10 +47,10 @@ export function GraphCell({ brief, rows, open, coloring, bands, toggle }: Props)
           {text("row.overflow")}
         </span>
       )}
-      {hidden !== null && (
+      {badge !== null && (
         <span
           class="inside"
-          style={{ "--fill": `var(--fill-${hidden})`, "--edge": `var(--edge-${hidden})` }}
+          style={{ "--fill": `var(--fill-${badge})`, "--edge": `var(--edge-${badge})` }}
         >
           {brief.inside > 0 ? text("row.inside", { count: brief.inside }) : text("row.worse")}
         </span>

@@ -29,8 +29,10 @@ describe("GraphView", () => {
     expect(spot).not.toBeNull();
     view.window(0, 400);
     await settled();
-    expect(labels(view)).toContain("softmax.1");
-    expect((await view.row(spot as NonNullable<typeof spot>))?.t?.label).toBe("softmax.1");
+    expect(labels(view)).toContain("Functional.softmax.1");
+    expect((await view.row(spot as NonNullable<typeof spot>))?.t?.label).toBe(
+      "Functional.softmax.1",
+    );
     expect(view.wanted.value?.center).toBe(true);
   });
 

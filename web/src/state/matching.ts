@@ -1,6 +1,7 @@
 /** Pairing unmatched nodes by hand. */
 
 import { signal } from "@preact/signals";
+import { ApiError } from "../api/source";
 import type { ManualPair, Side } from "../api/types";
 import { ask } from "./connection";
 import type { Navigation } from "./navigation";
@@ -18,6 +19,7 @@ export class Matching {
   readonly withChildren = signal(true);
   readonly pairs = signal<readonly ManualPair[]>([]);
   readonly canUndo = signal(false);
+  readonly possible = signal(false);
 
   constructor(
     private readonly workspace: Workspace,
@@ -29,11 +31,18 @@ export class Matching {
     this.picked.value = null;
     this.pairs.value = [];
     this.canUndo.value = false;
+    this.possible.value = false;
     if (this.workspace.file.value?.can_match !== true) return;
     const { source, ref } = this.workspace;
-    const answer = await ask(() => source.matches(ref));
-    this.pairs.value = answer.pairs;
-    this.canUndo.value = answer.undo;
+    try {
+      const answer = await ask(() => source.matches(ref));
+      this.possible.value = true;
+      this.pairs.value = answer.pairs;
+      this.canUndo.value = answer.undo;
+    } catch (error) {
+      // A server that cannot match can still show everything else.
+      if (!(error instanceof ApiError)) throw error;
+    }
   }
 
   /** The selected node becomes the first of a pair. */
@@ -67,8 +76,10 @@ export class Matching {
 
   async undo(pair: { t: number; g: number } | null): Promise<void> {
     const { source, ref } = this.workspace;
+    const undone = pair ?? this.pairs.value.at(-1) ?? null;
     await source.unmatch(ref, pair);
     await this.changed();
+    if (undone !== null) await this.navigation.go({ side: "t", id: undone.t });
   }
 
   exportAddress(): string | null {

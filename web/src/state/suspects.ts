@@ -10,6 +10,8 @@ import type { Workspace } from "./workspace";
 const OVERVIEW_BINS = 600;
 export const SUSPICIOUS: Filter = { by: "suspicious", value: "" };
 
+export type Step = "moved" | "wrapped" | "none";
+
 export function sameFilter(a: Filter, b: Filter): boolean {
   return a.by === b.by && a.value === b.value;
 }
@@ -24,6 +26,7 @@ export class Suspects {
   readonly culprit = signal(0);
   readonly filtered = computed(() => !sameFilter(this.filter.value, SUSPICIOUS));
   private stop = new AbortController();
+  private stepping: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly workspace: Workspace,
@@ -75,7 +78,17 @@ export class Suspects {
   }
 
   /** The next or previous node of the list, seen from the selected one; goes round at the ends. */
-  async step(forward: boolean): Promise<"moved" | "wrapped" | "none"> {
+  step(forward: boolean): Promise<Step> {
+    // A key pressed quickly again starts from where the step before it ends.
+    const next = this.stepping.then(
+      () => this.stepNow(forward),
+      () => this.stepNow(forward),
+    );
+    this.stepping = next;
+    return next;
+  }
+
+  private async stepNow(forward: boolean): Promise<Step> {
     const { source, ref } = this.workspace;
     const side = this.side.value;
     const selected = this.navigation.selected.value;

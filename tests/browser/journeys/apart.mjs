@@ -1,0 +1,22 @@
+// Not linked, the sides open and scroll on their own; lists still bring both to the node.
+import assert from "node:assert/strict";
+import { becomes, CULPRIT, journey, open, picture, RUN, selected } from "./page.mjs";
+
+await journey(async (page) => {
+  await open(page, { file: RUN, step: 0, rank: 3 });
+  await page.getByRole("button", { name: "linked" }).click();
+  await becomes(() => page.locator(".tree").count(), 2);
+  const tree = (side) => page.locator(".tree").nth(side);
+  const label = (side, name) => tree(side).locator(`.label:text-is("${name}")`);
+  await label(0, "decoder").first().dblclick();
+  await label(0, "layers.1").waitFor();
+  assert.equal(await label(1, "layers.1").count(), 0);
+  await page.keyboard.press("f");
+  await becomes(() => selected(page), CULPRIT);
+  await label(0, CULPRIT).waitFor();
+  await label(1, CULPRIT).waitFor();
+  await picture(page, "apart");
+  await page.getByRole("button", { name: "linked" }).click();
+  await becomes(() => page.locator(".tree").count(), 1);
+  await becomes(() => selected(page), CULPRIT);
+});

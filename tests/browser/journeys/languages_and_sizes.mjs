@@ -1,0 +1,41 @@
+// Chinese, dark, large text, small windows, and what a screen reader gets.
+import assert from "node:assert/strict";
+import { becomes, CULPRIT, journey, open, picture, RUN, row, selected } from "./page.mjs";
+
+const overflow = (page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+
+await journey(async (page) => {
+  await open(page, { file: RUN, step: 0, rank: 3, node: `${CULPRIT}.forward` });
+  await becomes(() => selected(page), CULPRIT);
+  assert.ok((await overflow(page)) <= 0);
+
+  const tree = page.getByRole("tree");
+  const item = tree.getByRole("treeitem", { name: /Functional.softmax.1, index 1.00, diverges here/ });
+  assert.equal(await item.getAttribute("aria-selected"), "true");
+  assert.equal(await item.getAttribute("aria-level"), "4");
+  const opened = tree.getByRole("treeitem", { name: /^attn/ });
+  assert.equal(await opened.getAttribute("aria-expanded"), "true");
+
+  await page.getByRole("button", { name: "Show in Chinese" }).click();
+  await page.getByRole("heading", { name: "首个分歧点" }).waitFor();
+  assert.equal(await page.evaluate(() => document.documentElement.lang), "zh-CN");
+  await picture(page, "chinese");
+  await page.reload();
+  await page.getByRole("heading", { name: "首个分歧点" }).waitFor();
+  await page.getByRole("button", { name: "切换到英文" }).click();
+
+  const height = async () => (await row(page, CULPRIT).boundingBox()).height;
+  const before = await height();
+  for (let i = 0; i < 6; i += 1) await page.getByRole("button", { name: "Larger text" }).click();
+  await becomes(async () => Math.abs((await height()) / before - 2) < 0.1, true);
+  assert.ok((await overflow(page)) <= 0);
+  await picture(page, "large_text");
+  for (let i = 0; i < 5; i += 1) await page.getByRole("button", { name: "Smaller text" }).click();
+
+  // 400 % zoom of a window of 1280 × 720.
+  await page.setViewportSize({ width: 320, height: 180 });
+  await row(page, CULPRIT).scrollIntoViewIfNeeded();
+  assert.ok((await overflow(page)) <= 0, `${await overflow(page)} px too wide`);
+  const label = await row(page, CULPRIT).locator(".half.t .label").boundingBox();
+  assert.ok(label.width > 20);
+});

@@ -1,0 +1,26 @@
+// Two grey nodes are paired by hand, looked at, and let go again.
+import { becomes, journey, open, picture, row, rows, selected } from "./page.mjs";
+
+const FILE = "compare_other.vis";
+const golden = "Functional.dropout.0";
+
+await journey(async (page) => {
+  await open(page, { file: FILE, node: `${golden}.forward`, side: "g" });
+  await becomes(() => selected(page), golden);
+  await page.getByRole("button", { name: "Match by hand" }).click();
+  await page.getByText("now select its unmatched partner on the target side").waitFor();
+  await page.locator(".band", { hasText: "unmatched target" }).click();
+  await page.locator(".node-list .item").first().waitFor();
+  await page.locator(".node-list .item").first().click();
+  const target = "Tensor.mul_.0";
+  await becomes(() => selected(page), target);
+  await picture(page, "matching");
+  await page.getByRole("button", { name: "Match", exact: true }).click();
+  await page.getByText("Matched by hand: 1").waitFor();
+  await becomes(() => selected(page), target);
+  await page.getByRole("button", { name: "to golden partner" }).waitFor();
+  await page.getByRole("button", { name: "Undo the last" }).click();
+  await becomes(() => page.getByText(/Matched by hand/).count(), 0);
+  await row(page, target).waitFor();
+  await becomes(async () => (await rows(page)).includes(`${target} | no partner | -`), true);
+});

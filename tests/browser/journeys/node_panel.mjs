@@ -1,0 +1,34 @@
+// What was recorded of a node: readable numbers, all digits by hover and copy, stack, path, partner.
+import assert from "node:assert/strict";
+import { becomes, CULPRIT, journey, open, picture, RUN, selected } from "./page.mjs";
+
+await journey(async (page) => {
+  // Plain http at another name than localhost has no clipboard API: copying must work all the same.
+  await page.addInitScript(() => Object.defineProperty(window, "isSecureContext", { value: false }));
+  await open(page, { file: RUN, step: 0, rank: 3, node: `${CULPRIT}.forward` });
+  const output = page.locator(".values tbody[aria-label=Outputs] tr");
+  await output.first().waitFor();
+  assert.match(await output.first().textContent(), /^output\.0errortarget/);
+  const shown = await output.first().locator(".number").first();
+  const full = await shown.getAttribute("title");
+  assert.ok(full.length >= (await shown.textContent()).length);
+  assert.ok((await output.first().locator(".differs").count()) >= 3);
+  await page.evaluate(() => {
+    document.addEventListener("copy", () => {
+      window.copied = String(document.activeElement.value ?? getSelection());
+    });
+  });
+  await shown.click();
+  await becomes(() => page.evaluate(() => window.copied), full);
+  await page.getByRole("tab", { name: "Source stack" }).click();
+  await page.locator(".stack .place", { hasText: "attention.py, line 84" }).waitFor();
+  await page.getByRole("button", { name: "Copy the stack" }).click();
+  await becomes(() => page.evaluate(() => window.copied.includes("attention.py, line 84")), true);
+  await picture(page, "stack");
+  await page.getByRole("tab", { name: "Attributes" }).click();
+  await page.locator(".facts dd", { hasText: "API call" }).waitFor();
+  await page.locator(".breadcrumb").getByRole("button", { name: "attn" }).click();
+  await becomes(() => selected(page), "attn");
+  await page.getByRole("button", { name: "to golden partner" }).click();
+  await page.getByRole("button", { name: "to target partner" }).waitFor();
+});

@@ -1,0 +1,30 @@
+// A file is chosen, its rows stand face to face, boxes open and close.
+import assert from "node:assert/strict";
+import { address, becomes, journey, picture, RUN, row, rows } from "./page.mjs";
+
+await journey(async (page) => {
+  await page.goto(address);
+  await page.getByRole("button", { name: RUN }).waitFor();
+  await picture(page, "files");
+  await page.getByRole("button", { name: RUN }).click();
+  await row(page, "decoder").waitFor();
+  await page.getByRole("button", { name: /step 0, rank 3/ }).click();
+  // A closed box tells of the red nodes inside.
+  await row(page, "decoder").locator(".half.t .inside", { hasText: "5 inside" }).waitFor();
+  await row(page, "decoder").locator(".half.t .twist").click();
+  await row(page, "layers.1").locator(".half.t").dblclick();
+  await row(page, "attn").locator(".half.g .twist").click();
+  await row(page, "Tensor.mul_.0").waitFor();
+  const shown = await rows(page);
+  assert.ok(shown.includes("Tensor.mul_.0 | no partner | -"), shown.join("\n"));
+  assert.ok(shown.includes("Functional.softmax.1 | 1.00 | Functional.softmax.1"));
+  const half = (side) => row(page, "Functional.softmax.1").locator(`.half.${side} .box`).boundingBox();
+  assert.equal((await half("t")).y, (await half("g")).y);
+  const fill = (side) =>
+    row(page, "Functional.softmax.1")
+      .locator(`.half.${side} .box`)
+      .evaluate((box) => getComputedStyle(box).backgroundColor);
+  assert.equal(await fill("t"), await fill("g"));
+  await row(page, "layers.1").locator(".half.t .twist").click();
+  await becomes(() => row(page, "attn").count(), 0);
+});

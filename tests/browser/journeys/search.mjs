@@ -1,0 +1,28 @@
+// Hits while typing, on both sides; only the last query counts.
+import assert from "node:assert/strict";
+import { becomes, journey, open, picture, RUN, selected } from "./page.mjs";
+
+await journey(async (page) => {
+  await open(page, { file: RUN, step: 0, rank: 3 });
+  const asked = [];
+  page.on("request", (request) => {
+    const url = new URL(request.url());
+    if (url.pathname.endsWith("/search")) asked.push(url.searchParams.get("q"));
+  });
+  await page.keyboard.press("/");
+  await page.keyboard.type("SOFTmax", { delay: 15 });
+  await page.locator(".hits .item", { hasText: "Functional.softmax.5" }).first().waitFor();
+  assert.match(await page.locator(".hits-count").textContent(), /^12 hits/);
+  assert.ok(asked.length < 4, `asked for ${asked}`);
+  assert.equal(asked.at(-1), "SOFTmax");
+  await picture(page, "search");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await becomes(() => selected(page), "Functional.softmax.1");
+  await page.keyboard.press("/");
+  await page.keyboard.type("mat*.3.");
+  await becomes(() => page.locator(".hits .item").count(), 2);
+  await page.locator("#search").fill("nothing has this name");
+  await becomes(() => page.locator(".hits-count").textContent().then((text) => text.slice(0, 6)), "0 hits");
+});

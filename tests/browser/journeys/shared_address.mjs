@@ -1,0 +1,25 @@
+// The address holds file, unit, node, filter, colouring and linking, and brings them back.
+import assert from "node:assert/strict";
+import { becomes, CULPRIT, journey, open, RUN, row, selected } from "./page.mjs";
+
+await journey(async (page, context) => {
+  await open(page, { file: RUN, step: 0, rank: 3 });
+  await page.locator(".divergence-name").waitFor();
+  await page.keyboard.press("f");
+  await becomes(() => selected(page), CULPRIT);
+  await page.locator(".band", { hasText: "0.4 – 0.6" }).click();
+  await page.getByLabel("colour").selectOption("status");
+  await becomes(() => page.evaluate(() => location.hash.includes("colour=status")), true);
+  const shared = page.url();
+  const other = await context.newPage();
+  await other.goto(shared);
+  await becomes(() => selected(other), CULPRIT);
+  await row(other, CULPRIT).waitFor();
+  assert.equal(await other.getByLabel("colour").inputValue(), "status");
+  await other.locator('.band[aria-pressed="true"]', { hasText: "0.4 – 0.6" }).waitFor();
+  // Two tabs on two files do not disturb each other.
+  await open(other, { file: "build_one.vis" });
+  await page.reload();
+  await becomes(() => selected(page), CULPRIT);
+  await becomes(() => row(other, "decoder").count(), 1);
+});
