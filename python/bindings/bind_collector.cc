@@ -196,6 +196,7 @@ void BindCollector(nb::module_& m) {
     if (TheCollector() != nullptr) TheCollector()->Abandon();
   });
   m.def("recording", [] { return TheCollector() != nullptr && The().recording(); });
+  m.def("in_backward", [] { return The().in_backward(); });
   m.def("expects_more", [] { return The().expects_more(); });
   m.def("recorded", [] { return The().recorded(); });
   m.def("late_gradients", [] { return The().late_gradients(); });

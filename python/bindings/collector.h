@@ -64,6 +64,7 @@ class Collector : public GradientSink {
   void Stop();   ///< only backward, and what it computes again
   void EndStep();
   bool recording() const { return enabled_ && !only_recompute_; }
+  bool in_backward() const { return taps_ != nullptr && taps_->in_backward(); }
   /// Calls still hold gradients to come, or handles to wait for.
   bool expects_more() const { return open_records_ > 0 || !waiting_.empty(); }
   /// In a forked child: nothing more is recorded.

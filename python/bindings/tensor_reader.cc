@@ -108,7 +108,8 @@ void PythonTensorReader::Describe(PyObject* tensor, TensorInfo* info) {
 
 bool PythonTensorReader::SummarizeOnDevice(PyObject* tensor, SummaryMode mode, TensorInfo* info,
                                            TensorSummary* summary) {
-  if (mode != SummaryMode::kStatistics) {  // checksums need the bytes
+  // Checksums need the bytes.
+  if (mode != SummaryMode::kStatistics || summarize_.get() == Py_None) {
     if (!Fetch(tensor, info)) return false;
     *summary = Summarize(info->view, mode);
     return true;

@@ -26,7 +26,13 @@ class Framework(Protocol):
                          "fetch": tensor -> buffer with the values in C order,
                          "is_tracer": tensor -> bool, or None}
                         plus "exchange" where the framework has torch's C table
+        is_tracer and summarize may be None: no tracers; the values are fetched and summarized here
         autograd        what edge taps ask the framework's autograd for; None: it has no graph
+        tensor_hooks    instead of autograd: {"grad_mode": () -> bool,
+                         "hook_inputs": (tensors, hook) -> [alias | None], hook(their gradients),
+                         "hook_output": (tensor, hook) -> bool: hook(gradient) may be called}
+        name_object     object -> the prefix of the records of its calls, or None; with calls of
+                        the kind "object"
         describe_value  value -> (type, json text), or None
         size_type       the type of shapes that is a tuple but not recorded as one, or None
         """
@@ -41,6 +47,9 @@ class Framework(Protocol):
 
     def parameters(self, module: Any) -> List[Tuple[str, Any]]:
         """The parameters that are the module's own."""
+
+    def watch_objects(self, models: List[Any]) -> None:
+        """A step begins with these models: whose objects, other than modules, are called."""
 
     def watch_api_calls(self, patches: Any, config: Any) -> List[str]:
         """Adds the functions to record; gives the names that do not exist."""

@@ -244,6 +244,7 @@ class Session:
                 for index, root in enumerate(roots):
                     prefix = f"Module.{index}" if isinstance(model, (list, tuple)) else "Module"
                     entries.extend(self.framework.modules(root, prefix))
+        self.framework.watch_objects(roots)
         _core.set_modules(entries, roots)
         _core.begin_step(self.writer)
         self.framework.begin_gradients()

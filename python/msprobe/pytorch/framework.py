@@ -51,6 +51,9 @@ class TorchFramework:
     def parameters(self, module: Any) -> List[Tuple[str, Any]]:
         return module_calls.own_parameters(module)
 
+    def watch_objects(self, models: List[Any]) -> None:
+        pass
+
     def watch_api_calls(self, patches: Any, config: Any) -> List[str]:
         return api_calls.watch(patches, config)
 

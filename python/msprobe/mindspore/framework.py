@@ -1,0 +1,94 @@
+"""MindSpore and MSAdapter as msprobe.framework.Framework describes it."""
+
+from typing import Any, List, Optional, Tuple
+
+from mindspore import Tensor, nn
+
+from msprobe.framework import ModuleEntry
+from msprobe.mindspore import adapter, api_calls, distributed, gradients, module_calls, tensors
+from msprobe.notices import say
+
+
+class MindSporeFramework:
+    tensor_format = "npy"
+
+    def __init__(self) -> None:
+        self.torch: Optional[Any] = adapter.torch_module()
+        self._parameters = gradients.ParameterHooks()
+        self._constructed = False
+
+    @property
+    def name(self) -> str:
+        return "mindspore" if self.torch is None else "mindtorch"
+
+    def look_for_torch(self) -> None:
+        """torch may have been imported after msprobe, but not after the first construction."""
+        if not self._constructed and self.torch is None:
+            self.torch = adapter.torch_module()
+            if self.torch is not None:
+                say("torch was imported after msprobe.mindspore; this is taken as MSAdapter")
+        self._constructed = True
+
+    def set_up(self) -> dict:
+        return {
+            "reader": {
+                "types": (Tensor,),
+                "describe": tensors.describe,
+                "summarize": None,
+                "fetch": tensors.fetch,
+                "is_tracer": None,
+            },
+            "autograd": None,
+            "tensor_hooks": {
+                "grad_mode": gradients.grad_mode,
+                "hook_inputs": gradients.hook_inputs,
+                "hook_output": gradients.hook_output,
+            },
+            "name_object": module_calls.name_object,
+            "describe_value": tensors.describe_value,
+            "size_type": getattr(self.torch, "Size", None),
+        }
+
+    def rank(self) -> Optional[int]:
+        return distributed.rank()
+
+    def is_model(self, value: Any) -> bool:
+        return isinstance(value, self._model_types())
+
+    def _model_types(self) -> Tuple[type, ...]:
+        return (nn.Cell,) if self.torch is None else (nn.Cell, self.torch.nn.Module)
+
+    def modules(self, model: Any, prefix: str) -> List[ModuleEntry]:
+        if isinstance(model, nn.Cell):
+            prefix = "Cell" + prefix[len("Module"):]
+        entries = module_calls.descendants(model, prefix)
+        self._parameters.add(value for entry in entries for _, value in entry[2])
+        return entries
+
+    def parameters(self, module: Any) -> List[Tuple[str, Any]]:
+        return module_calls.own_parameters(module)
+
+    def watch_objects(self, models: List[Any]) -> None:
+        module_calls.note_primitives(models)
+
+    def watch_api_calls(self, patches: Any, config: Any) -> List[str]:
+        module_calls.watch_objects(patches)
+        return api_calls.watch(patches, config, self.torch)
+
+    def watch_module_calls(self, patches: Any, config: Any) -> None:
+        module_calls.watch(patches, config, self.torch)
+        gradients.watch_passes(patches)
+
+    def watch_handles(self, patches: Any) -> None:
+        distributed.watch_handles(patches, self.torch)
+
+    def begin_gradients(self) -> None:
+        self._parameters.install()
+
+    def end_gradients(self) -> None:
+        self._parameters.remove()
+
+    def watch_gradient(self, value: Any, save: Any) -> None:
+        for tensor in value if isinstance(value, (list, tuple)) else [value]:
+            if isinstance(tensor, Tensor):
+                gradients.watch_tensor(tensor, save)

@@ -1,0 +1,106 @@
+"""Modules and cells: how they are called and what they are called; objects whose calls are APIs."""
+
+from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
+
+from mindspore import nn
+from mindspore.common import api
+from mindspore.ops import Primitive
+
+from msprobe.framework import ModuleEntry
+from msprobe.trampoline import make_trampoline
+
+_primitives: Dict[int, Tuple[Any, str]] = {}  # by identity; held, so that no identity comes twice
+
+
+def children(parent: Any) -> Any:
+    return (parent._cells if isinstance(parent, nn.Cell) else parent._modules).items()
+
+
+def descendants(model: Any, prefix: str) -> List[ModuleEntry]:
+    """All modules below `model`, each under the first of its names."""
+    entries: List[ModuleEntry] = []
+    _collect(model, prefix, {id(model)}, entries)
+    return entries
+
+
+def _collect(parent: Any, prefix: str, seen: Set[int], entries: List[ModuleEntry]) -> None:
+    for name, module in children(parent):
+        if module is None or id(module) in seen:
+            continue
+        seen.add(id(module))
+        path = f"{prefix}.{name}"
+        entries.append((module, f"{path}.{type(module).__name__}", own_parameters(module)))
+        _collect(module, path, seen, entries)
+
+
+def own_parameters(module: Any) -> List[Tuple[str, Any]]:
+    table = module._params if isinstance(module, nn.Cell) else module._parameters
+    return [(name, value) for name, value in table.items() if value is not None]
+
+
+def watch(patches: Any, config: Any, torch: Optional[Any]) -> None:
+    """All modules are called through one function; nothing is put into a module."""
+    patches.add(nn.Cell.__call__, "module", "Cell.", make_trampoline)
+    if torch is not None:
+        patches.add(torch.nn.Module.__call__, "module", "Module.", make_trampoline)
+    if config.level != "mix":
+        return
+    for optimizer in _subclasses(nn.Optimizer):
+        construct = optimizer.__dict__.get("construct")
+        if construct is not None:
+            patches.add(construct, "group", "optimizer", make_trampoline)
+    if torch is not None:
+        for optimizer in _subclasses(torch.optim.Optimizer):
+            step = optimizer.__dict__.get("step")
+            if step is not None:
+                patches.add(step, "group", "optimizer", make_trampoline)
+
+
+def _subclasses(base: type) -> Iterator[type]:
+    for subclass in base.__subclasses__():
+        yield subclass
+        yield from _subclasses(subclass)
+
+
+def note_primitives(models: List[Any]) -> None:
+    """The operators that are attributes of cells are named after the attribute."""
+    _primitives.clear()
+    seen: Set[int] = set()
+
+    def visit(parent: Any) -> None:
+        if id(parent) in seen:
+            return
+        seen.add(id(parent))
+        for name, value in vars(parent).items():
+            _note(name, value)
+        for name, value in getattr(parent, "_primitives", {}).items():
+            _note(name, value)
+        for _, child in children(parent):
+            if child is not None:
+                visit(child)
+
+    for model in models:
+        visit(model)
+
+
+def _note(name: str, value: Any) -> None:
+    if isinstance(value, Primitive) and id(value) not in _primitives:
+        _primitives[id(value)] = (value, f"Primitive.{name}.{type(value).__name__}")
+
+
+def name_object(value: Any) -> Optional[str]:
+    """What the records of calls of `value` are called; None: they are not recorded."""
+    if isinstance(value, Primitive):
+        return _primitives[id(value)][1] if id(value) in _primitives else None
+    function = getattr(value, "fn", None)
+    return f"Jit.{function.__name__}" if function is not None else None
+
+
+def watch_objects(patches: Any) -> None:
+    calls = {type(value).__call__: None for value, _ in _primitives.values()}
+    for call in calls:
+        patches.add(call, "object", "Primitive.", make_trampoline)
+    for name in ("_JitExecutor", "_MindsporeFunctionExecutor"):
+        executor = getattr(api, name, None)
+        if executor is not None:
+            patches.add(executor.__call__, "object", "Jit.", make_trampoline)
