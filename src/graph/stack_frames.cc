@@ -15,9 +15,26 @@ bool Contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-bool IsUserCode(const StackFrame& frame) {
-  return std::none_of(kFrameworkFolders.begin(), kFrameworkFolders.end(),
-                      [&](std::string_view folder) { return Contains(frame.path, folder); });
+/// Lies in a folder of that name inside site-packages or dist-packages.
+bool IsInstalled(std::string_view text, std::string_view folder) {
+  constexpr std::string_view kPackages = "-packages";
+  for (size_t at = text.find(folder); at != std::string_view::npos;
+       at = text.find(folder, at + 1)) {
+    if (text.substr(0, at).ends_with(kPackages)) return true;
+  }
+  return false;
+}
+
+/// Users have folders called "mindspore" too: where a frame shows the installed framework, code
+/// in another folder of that name is theirs.
+bool IsUserCode(const StackFrame& frame, std::span<const std::string> frames) {
+  return std::none_of(
+      kFrameworkFolders.begin(), kFrameworkFolders.end(), [&](std::string_view folder) {
+        if (!Contains(frame.path, folder)) return false;
+        return IsInstalled(frame.path, folder) ||
+               std::none_of(frames.begin(), frames.end(),
+                            [&](const std::string& other) { return IsInstalled(other, folder); });
+      });
 }
 
 bool IsIdentifierChar(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
@@ -70,7 +87,7 @@ size_t CallerFrame(std::span<const std::string> frames, const NodeName& name) {
   for (size_t i = 0; i < frames.size(); ++i) {
     const StackFrame frame = ParseStackFrame(frames[i]);
     if (by_attribute && Calls(frame.source, attribute)) return i;
-    if (outside == frames.size() && IsUserCode(frame)) {
+    if (outside == frames.size() && IsUserCode(frame, frames)) {
       if (!by_attribute) return i;
       outside = i;
     }

@@ -45,6 +45,13 @@ TEST(StackFramesTest, FolderNamesAreComparedWhole) {
   EXPECT_EQ(Caller({kTool, vision, kTrain}, "Functional.relu.0.forward"), vision);
 }
 
+TEST(StackFramesTest, AFolderOfTheUserMayBearTheNameOfTheFramework) {
+  const std::string installed =
+      "File /opt/lib/python3.11/site-packages/torch/nn/functional.py, line 1, in relu, \n relu(x)";
+  const std::string user = "File /home/u/torch/model.py, line 9, in forward, \n F.relu(x)";
+  EXPECT_EQ(Caller({installed, user, kTrain}, "Functional.relu.0.forward"), user);
+}
+
 TEST(StackFramesTest, ModuleShowsTheFirstFrameThatCallsItsAttribute) {
   EXPECT_EQ(Caller({kTrain, kTorch, kModel}, "Module.net.fc.Linear.forward.0"), kModel);
   // Not "self.fc2(x)", not "self.my_fc(x)".
