@@ -16,6 +16,8 @@ Status ErrorOf(sqlite3* database, std::string_view doing, const std::string& pat
       std::string(doing) + ": " + (database != nullptr ? sqlite3_errmsg(database) : "no memory");
   switch (code & 0xff) {
     case SQLITE_FULL: return IoError("cannot write the file", ENOSPC, path);
+    case SQLITE_NOMEM:
+      return LimitExceededError("out of memory", "use fewer threads (-j 1) or fewer ranks", path);
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
     case SQLITE_ERROR: return CorruptError(fact, "check that this is the right file", path);

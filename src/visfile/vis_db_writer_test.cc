@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -206,6 +207,17 @@ TEST(VisDbWriter, WritesBelowALinkedDirectory) {
   EXPECT_EQ(Rows(directory.path() / "link" / "a.vis.db", "SELECT count(*) FROM tb_nodes"), "4\n");
   std::filesystem::create_symlink("a.vis.db", directory.path() / "real" / "b.vis.db");
   EXPECT_FALSE(Database::Open(directory.path() / "real" / "b.vis.db", Database::Mode::kRead).ok());
+}
+
+TEST(Sqlite, TooLittleMemoryIsNoFaultOfTheDisk) {
+  const ScratchDirectory directory;
+  std::ofstream(directory.path() / "a.db");
+  auto database = Database::Open(directory.path() / "a.db", Database::Mode::kWrite);
+  ASSERT_TRUE(database.ok());
+  sqlite3_hard_heap_limit64(sqlite3_memory_used() + 500'000);
+  const Status status = database->Execute("CREATE TABLE t AS SELECT randomblob(100000000) AS a");
+  sqlite3_hard_heap_limit64(0);
+  EXPECT_EQ(status.code(), StatusCode::kLimitExceeded) << status.ToString();
 }
 
 TEST(VisDbWriter, AfterACancelledAddThereIsNoFile) {
