@@ -10,7 +10,7 @@ from torch import nn
 from conftest import PrecisionDebugger, read_dump, units, write_config
 from models import Gpt, Lambda
 from msprobe.errors import MsprobeError
-from msprobe.pytorch import module_dump, module_dump_end, seed_all
+from msprobe.pytorch import module_dump, module_dump_end
 
 
 def _sin():
@@ -360,33 +360,6 @@ def test_extra_info_off(collect):
 def test_nested_calls_of_a_recorded_api_are_not_recorded(collect):
     dump = collect(lambda: F.cross_entropy(torch.randn(2, 3), torch.tensor([0, 1])), None, level="L1")
     assert dump.names == ["Functional.cross_entropy.0.forward"]
-
-
-def test_seed_all(run_script):
-    run_script(
-        """
-        import random, numpy, torch
-        from torch import nn
-        from msprobe.pytorch import seed_all
-        def draw():
-            return random.random(), numpy.random.rand(), float(torch.rand(1))
-        seed_all(7)
-        a = draw()
-        seed_all(seed=7, mode=True, rm_dropout=True)
-        assert a == draw()
-        assert torch.are_deterministic_algorithms_enabled()
-        x = torch.ones(100)
-        assert torch.equal(nn.Dropout(0.5)(x), x)
-        assert torch.equal(torch.nn.functional.dropout(x, 0.5), x)
-        """
-    )
-
-
-@pytest.mark.parametrize("arguments", [dict(seed=-1), dict(seed=2**32), dict(seed="1"), dict(mode=1),
-                                       dict(rm_dropout="yes")])
-def test_seed_all_refuses(arguments):
-    with pytest.raises(MsprobeError):
-        seed_all(**arguments)
 
 
 def test_step_that_is_left_open_is_finished_at_exit(run_script, tmp_path):
