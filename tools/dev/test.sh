@@ -31,7 +31,7 @@ run_pytest() {
   local venv=$1 log; shift
   log="build/logs/pytest-$(basename "$1").log"
   mkdir -p build/logs
-  MSPROBE_CLI="$PWD/build/bin/msprobe" MSPROBE_STRICT=1 "$venv/bin/python" -m pytest -q -rfEs --color=no "$@" 2>&1 \
+  MSPROBE_BUILD="$PWD/build" MSPROBE_CLI="$PWD/build/bin/msprobe" MSPROBE_STRICT=1 "$venv/bin/python" -m pytest -q -rfEs --color=no "$@" 2>&1 \
     | tee "$log" | grep -vE '^[.sxFE]+ *\[ *[0-9]+%\]$' || true
   local line
   line=$(tail -n 1 "$log")
@@ -67,7 +67,7 @@ test_fuzz() {
   setup_test
   [ -f fuzz/CMakeLists.txt ] || return 0
   say "fuzzers, ${FUZZ_SECONDS:-8} seconds each"
-  configure_and_build build-fuzz all -DCMAKE_CXX_COMPILER=clang++-19 -DCMAKE_C_COMPILER=clang-19 \
+  configure_and_build build-fuzz fuzzers -DCMAKE_CXX_COMPILER=clang++-19 -DCMAKE_C_COMPILER=clang-19 \
     -DCMAKE_BUILD_TYPE=RelWithDebInfo -DMSPROBE_FUZZ=ON -DMSPROBE_TESTS=OFF
   local target name
   for target in build-fuzz/bin/*_fuzz; do
@@ -88,7 +88,7 @@ test_golden() {
   setup_python; dev_build
   say "golden, hostile, interoperation and plugin tests"
   local folder
-  for folder in tests/golden tests/hostile tests/interop tests/plugin tests/cpp_package; do
+  for folder in tests/golden tests/interop tests/plugin tests/cpp_package; do
     if compgen -G "$folder/test_*.py" >/dev/null; then run_pytest .venv "$folder"; fi
   done
 }
@@ -120,8 +120,11 @@ test_web() {
 test_browser() {
   [ -f web/package-lock.json ] || return 0
   setup_test; setup_python; dev_build
-  say "browser tests"
-  if compgen -G "tests/browser/test_*.py" >/dev/null; then run_pytest .venv tests/browser; fi
+  say "server and browser tests"
+  local folder
+  for folder in tests/server tests/browser; do
+    if compgen -G "$folder/test_*.py" >/dev/null; then run_pytest .venv "$folder"; fi
+  done
 }
 
 dev_test() {
