@@ -153,11 +153,17 @@ class TransformerMaker {
   }
 }
 
-export function transformer(file: string, layers: number, ranks: number, steps = 1): EmbeddedData {
+export function transformer(
+  file: string,
+  layers: number,
+  ranks: number,
+  steps = 1,
+  firstRank = 0,
+): EmbeddedData {
   const units: EmbeddedUnit[] = [];
   const described = [];
   for (let step = 0; step < steps; step += 1) {
-    for (let rank = 0; rank < ranks; rank += 1) {
+    for (let rank = firstRank; rank < firstRank + ranks; rank += 1) {
       const faulty = (rank + step) % 4 === 3 ? 1 : rank % 4 === 2 ? layers - 1 : null;
       const micro = step === 0 ? 1 : 2;
       const unit = new TransformerMaker(layers, faulty, rank + 9 * step, false).make(micro);

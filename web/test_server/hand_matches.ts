@@ -1,7 +1,13 @@
 /** Pairs made by hand on a unit in memory: enough of the server's behaviour to try the page. */
 
 import { ApiError } from "../src/api/source";
-import type { EmbeddedBrief, EmbeddedData, EmbeddedUnit, ManualPair } from "../src/api/types";
+import type {
+  Detail,
+  EmbeddedBrief,
+  EmbeddedData,
+  EmbeddedUnit,
+  ManualPair,
+} from "../src/api/types";
 import { BANDS, unitOf } from "./graph_maker";
 
 export class HandMatches {
@@ -43,6 +49,7 @@ export class HandMatches {
     Object.assign(target, { partner: g, status: "pass", index: 0.1, worst: 0.1 });
     Object.assign(golden, { partner: t, status: "pass", index: 0.1, worst: 0.1 });
     this.pairs.push({ t, g, target: target.name, golden: golden.name });
+    this.tell(t, g, { id: g, name: golden.name }, { id: t, name: target.name });
   }
 
   private undo(t: number | undefined): void {
@@ -52,6 +59,18 @@ export class HandMatches {
     for (const node of this.find(pair.t, pair.g)) {
       Object.assign(node, { partner: null, status: "unmatched", index: null, worst: null });
     }
+    this.tell(pair.t, pair.g, null, null);
+  }
+
+  private tell(
+    t: number,
+    g: number,
+    ofTarget: Detail["partner"],
+    ofGolden: Detail["partner"],
+  ): void {
+    const { details } = this.unit;
+    Object.assign(details.t[String(t)] ?? {}, { partner: ofTarget });
+    Object.assign(details.g[String(g)] ?? {}, { partner: ofGolden });
   }
 
   private refresh(): void {

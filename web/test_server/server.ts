@@ -18,7 +18,7 @@ const TYPES: Record<string, string> = {
 /** Files that the server offers; made when first opened, `slow` takes a while as big files do. */
 export const MAKERS: Record<string, (file: string) => EmbeddedData> = {
   "compare_step*_rank*_20261129.vis": (file) => transformer(file, 6, 8, 2),
-  "compare_other.vis": (file) => transformer(file, 3, 1),
+  "compare_other.vis": (file) => transformer(file, 3, 1, 1, 3),
   "build_one.vis": singleGraph,
   "wide.vis": (file) => wide(file, 10_000),
   "deep.vis": (file) => deep(file, 400),

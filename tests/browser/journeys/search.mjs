@@ -12,9 +12,9 @@ await journey(async (page) => {
   await page.keyboard.press("/");
   await page.keyboard.type("SOFTmax", { delay: 15 });
   await page.locator(".hits .item", { hasText: "Functional.softmax.5" }).first().waitFor();
-  assert.match(await page.locator(".hits-count").textContent(), /^12 hits/);
-  assert.ok(asked.length < 4, `asked for ${asked}`);
-  assert.equal(asked.at(-1), "SOFTmax");
+  await becomes(() => asked.at(-1), "SOFTmax");
+  await becomes(() => page.locator(".hits-count").textContent().then((text) => text.slice(0, 7)), "12 hits");
+  assert.ok(asked.length < 7, `asked for ${asked}`);
   await picture(page, "search");
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowDown");

@@ -2,7 +2,7 @@
 
 import type { Item } from "../api/types";
 import { groupDigits } from "../base/numbers";
-import type { App } from "../state/app";
+import { type App, sentence } from "../state/app";
 import { text } from "../state/language";
 import { DivergenceCard } from "./divergence_card";
 import { FilterPanel, filterName } from "./filter_panel";
@@ -62,6 +62,7 @@ function NodeList({ app }: { app: App }) {
           </button>
         </span>
       </h2>
+      {list.error.value !== null && <p class="empty">{sentence(list.error.value)}</p>}
       {total === 0 ? (
         <p class="empty">
           {text(suspects.filtered.value ? "list.empty" : "list.nothing_suspicious")}

@@ -8,6 +8,7 @@ import { NameText } from "../widgets/name_text";
 const SHOWN = 6;
 
 export function ContextBar({ app, view, unit }: { app: App; view: GraphView; unit: number }) {
+  view.version.value; // names come with the pages
   const around = view.around(unit);
   if (around.length === 0) return null;
   const shown = around.slice(-SHOWN);

@@ -98,6 +98,9 @@ export function GraphTree({ app, view, name }: { app: App; view: GraphView; name
     const begin = Math.floor(top.value / unit / step) * step - step;
     return height === 0 ? [] : view.window(Math.max(0, begin), begin + 3 * step + height / unit);
   });
+  useSignalEffect(() => {
+    view.shown.value = lines.value;
+  });
   const { bands, coloring } = app.workspace;
   const context = new LineContext(
     lines.value,

@@ -47,10 +47,8 @@ export function OverviewStrip({ app }: { app: App }) {
 /** Where the lines in sight lie in the whole. */
 function Sight({ app }: { app: App }) {
   const view = app.navigation.active.value;
-  view?.version.value;
-  view?.cursor.value;
   const nodes = app.workspace.unit.value?.nodes[0] ?? 0;
-  const orders = (view?.shown ?? [])
+  const orders = (view?.shown.value ?? [])
     .filter(isRow)
     .map((line) => line.row?.t?.order)
     .filter((order) => order !== undefined);

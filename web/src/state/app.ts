@@ -29,6 +29,12 @@ export function failureOf(error: unknown): Failure {
   return { fact, advice: text("failure.unexpected"), path: "" };
 }
 
+/** An error in one line. */
+export function sentence(error: unknown): string {
+  const { fact, advice } = failureOf(error);
+  return advice === "" ? fact : `${fact}: ${advice}`;
+}
+
 export class App {
   readonly workspace: Workspace;
   readonly navigation: Navigation;
@@ -59,6 +65,11 @@ export class App {
     void this.run(async () => {
       await this.show(parsePlace(readAddress()));
       effect(() => this.keepAddress());
+      effect(() => {
+        for (const view of this.workspace.views.value) {
+          if (view.error.value !== null) this.say(sentence(view.error.value));
+        }
+      });
     });
   }
 
@@ -76,8 +87,7 @@ export class App {
       await action();
     } catch (error) {
       if (isAbort(error)) return;
-      const { fact, advice } = failureOf(error);
-      this.say(advice === "" ? fact : `${fact}: ${advice}`);
+      this.say(sentence(error));
     }
   }
 

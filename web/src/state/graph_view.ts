@@ -29,8 +29,10 @@ export class GraphView {
   readonly wanted = signal<{ offset: number; center: boolean } | null>(null);
   tree: RowTree;
   /** The lines that the drawing shows at the moment. */
-  shown: readonly Line[] = [];
+  readonly shown = signal<readonly Line[]>([]);
   private readonly asked = new Map<string, AbortController>();
+  /** Pages that the server refused: asking again at once would go on for ever. */
+  private readonly refused = new Set<string>();
   private loads = 0;
 
   constructor(
@@ -60,12 +62,11 @@ export class GraphView {
   /** Lines in the units [begin, end), and asks for what of them is not there. */
   window(begin: number, end: number): Line[] {
     const window = linesInSight(this.tree.root, begin, end);
-    this.need([...window.missing, ...missingAround(window.touched)]);
+    this.need([...window.missing, ...missingAround(window.lines)]);
     if (this.loads > MAX_PAGES) {
       this.tree.trim(window.touched, MAX_PAGES / 2);
       this.loads = MAX_PAGES / 2;
     }
-    this.shown = window.lines;
     return window.lines;
   }
 
@@ -74,7 +75,7 @@ export class GraphView {
     for (const { parent, page } of missing) {
       const key = `${parent.target}/${parent.golden}/${page}`;
       wanted.add(key);
-      if (!this.asked.has(key)) void this.fetch(key, parent, page);
+      if (!this.asked.has(key) && !this.refused.has(key)) void this.fetch(key, parent, page);
     }
     for (const [key, stop] of this.asked) {
       if (!wanted.has(key)) stop.abort();
@@ -93,7 +94,10 @@ export class GraphView {
       parent.pages.set(page, answer.rows);
       this.loads += 1;
     } catch (error) {
-      if (!isAbort(error)) this.error.value = error;
+      if (!isAbort(error)) {
+        this.refused.add(key);
+        this.error.value = error;
+      }
     } finally {
       if (this.asked.get(key) === stop) this.asked.delete(key);
       this.version.value += 1;
@@ -233,16 +237,15 @@ function span(unit: number): [number, number] {
   return [unit, unit + 1];
 }
 
-/** The pages of the boxes around the lines in sight, whose names and colours are drawn. */
-function missingAround(touched: Iterable<OpenRow>): MissingPage[] {
+/** The pages of the boxes around the first line, whose names and colours are drawn. */
+function missingAround(lines: readonly Line[]): MissingPage[] {
   const missing: MissingPage[] = [];
-  const seen = new Set<string>();
-  for (const row of [...touched].slice(-2 * MAX_LEVELS)) {
-    if (row.parent === null || row.parent.row(row.at) !== undefined) continue;
-    const page = Math.floor(row.at / PAGE_ROWS);
-    const key = `${row.parent.target}/${row.parent.golden}/${page}`;
-    if (!seen.has(key)) missing.push({ parent: row.parent, page });
-    seen.add(key);
+  let row = lines[0]?.parent ?? null;
+  for (let level = 0; level <= MAX_LEVELS && row !== null && row.parent !== null; level += 1) {
+    if (row.parent.row(row.at) === undefined) {
+      missing.push({ parent: row.parent, page: Math.floor(row.at / PAGE_ROWS) });
+    }
+    row = row.parent;
   }
   return missing;
 }

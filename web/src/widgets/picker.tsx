@@ -13,6 +13,7 @@ export function Picker({ label, value, options, change, className = "" }: Props)
     <label class={`pick ${className}`}>
       <span>{label}</span>
       <select
+        aria-label={label}
         value={value}
         disabled={options.length < 2}
         onChange={(event) => change(event.currentTarget.value)}
