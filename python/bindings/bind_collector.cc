@@ -60,8 +60,8 @@ void SetUp(nb::dict framework) {
                     nb::cast<std::string>(framework["hidden_directory"]));
   if (framework.contains("tensor_hooks")) {
     const nb::dict hooks = nb::cast<nb::dict>(framework["tensor_hooks"]);
-    The().UseTensorHooks(
-        {Ref(hooks["grad_mode"]), Ref(hooks["hook_inputs"]), Ref(hooks["hook_output"])});
+    The().UseTensorHooks({Ref(hooks["grad_mode"]), Ref(hooks["hook_inputs"]),
+                          Ref(hooks["hook_output"]), Ref(hooks["without_hooks"])});
   }
   if (framework.contains("name_object")) The().SetObjectNames(Ref(framework["name_object"]));
 }
@@ -138,6 +138,7 @@ CallKind ToKind(const std::string& kind) {
   if (kind == "module") return CallKind::kModule;
   if (kind == "distributed") return CallKind::kDistributed;
   if (kind == "object") return CallKind::kObject;
+  if (kind == "compiled") return CallKind::kCompiled;
   if (kind == "backward") return CallKind::kBackward;
   if (kind == "wait") return CallKind::kWait;
   if (kind == "group") return CallKind::kGroup;
@@ -152,6 +153,12 @@ void BindPatches(nb::module_& m) {
               nb::object trampoline) {
              return patches.Add(target.ptr(), ToKind(kind), std::move(prefix), trampoline.ptr()) !=
                     nullptr;
+           })
+      .def("add_copy",
+           [](CallPatches& patches, nb::object owner, const std::string& name,
+              const std::string& kind, std::string prefix, nb::object trampoline) {
+             return patches.AddCopy(owner.ptr(), name, ToKind(kind), std::move(prefix),
+                                    trampoline.ptr()) != nullptr;
            })
       .def("add_attribute",
            [](CallPatches& patches, nb::object owner, const std::string& name,

@@ -18,6 +18,7 @@ enum class CallKind : uint8_t {
   kWait,         ///< the handle's wait()
   kModule,       ///< every module is called through one function; the first argument is the module
   kObject,       ///< API that is an object: its class is watched, it is the first argument
+  kCompiled,     ///< kObject that compiles what it gets
   kBackward,     ///< runs a backward pass
   kGroup,        ///< not recorded: a parent for what runs inside, like "optimizer"
 };

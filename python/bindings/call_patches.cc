@@ -221,6 +221,30 @@ CallSite* CallPatches::Add(PyObject* target, CallKind kind, std::string prefix,
   return site.release();
 }
 
+CallSite* CallPatches::AddCopy(PyObject* owner, const std::string& name, CallKind kind,
+                               std::string prefix, PyObject* trampoline) {
+  const PyRef target = PyRef::Steal(PyObject_GetAttrString(owner, name.c_str()));
+  if (!target || !PyFunction_Check(target.get())) {
+    PyErr_Clear();
+    return nullptr;
+  }
+  PyRef copy = CloneFunction(target.get());
+  for (const char* attribute : {"__doc__", "__module__", "__dict__"}) {
+    const PyRef value = PyRef::Steal(PyObject_GetAttrString(target.get(), attribute));
+    const PyRef own = value && PyDict_Check(value.get()) ? PyRef::Steal(PyDict_Copy(value.get()))
+                                                         : PyRef::Borrow(value.get());
+    if (!own || PyObject_SetAttrString(copy.get(), attribute, own.get()) != 0) PyErr_Clear();
+  }
+  const size_t before = patches_.size();
+  CallSite* site = Add(copy.get(), kind, std::move(prefix), trampoline);
+  if (site == nullptr) return nullptr;
+  // The copy is always watched; what comes and goes is its place.
+  patches_[before]->Install();
+  patches_[before] = std::make_unique<AttributePatch>(owner, name, std::move(copy));
+  if (installed_) patches_.back()->Install();
+  return site;
+}
+
 CallSite* CallPatches::AddAttribute(PyObject* owner, const std::string& name, CallKind kind,
                                     std::string prefix) {
   PyRef target = PyRef::Steal(PyObject_GetAttrString(owner, name.c_str()));

@@ -31,6 +31,10 @@ class CallPatches {
   /// Watches `owner.name` by putting another object in its place.
   CallSite* AddAttribute(PyObject* owner, const std::string& name, CallKind kind,
                          std::string prefix);
+  /// Watches `owner.name`, a Python function that has another name elsewhere: while it is watched,
+  /// a copy of it stands there.
+  CallSite* AddCopy(PyObject* owner, const std::string& name, CallKind kind, std::string prefix,
+                    PyObject* trampoline);
   void Install();
   void Remove();
   bool installed() const { return installed_; }

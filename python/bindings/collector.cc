@@ -109,7 +109,11 @@ void Collector::RemoveModules(const std::vector<PyObject*>& modules) {
 PyObject* Collector::Call(CallSite* site, PyObject* const* args, size_t flags, PyObject* names) {
   const ThreadState& thread = CurrentThread();
   if (site->kind == CallKind::kBackward) return CallBackward(site, args, flags, names);
-  if (thread.busy > 0 || thread.in_api) return CallOriginal(site, args, flags, names);
+  if (thread.busy > 0) return CallOriginal(site, args, flags, names);
+  if (thread.in_api) {
+    return site->kind == CallKind::kCompiled ? CallCompiled(site, args, flags, names)
+                                             : CallOriginal(site, args, flags, names);
+  }
   switch (site->kind) {
     case CallKind::kWait: return CallWait(site, args, flags, names);
     case CallKind::kGroup: return CallGroup(site, args, flags, names);
@@ -120,10 +124,12 @@ PyObject* Collector::Call(CallSite* site, PyObject* const* args, size_t flags, P
       if (!roots_.empty() && args[0] == roots_[0].get()) return CallRoot(site, args, flags, names);
       break;
     }
-    case CallKind::kObject: {
+    case CallKind::kObject:
+    case CallKind::kCompiled: {
       if (PyVectorcall_NARGS(flags) == 0) break;
       CallSite* own = SiteOf(site, args[0]);
       if (own != nullptr) return CallRecorded(own, nullptr, args, flags, names);
+      if (site->kind == CallKind::kCompiled) return CallCompiled(site, args, flags, names);
       break;
     }
     case CallKind::kBackward: break;
@@ -131,6 +137,21 @@ PyObject* Collector::Call(CallSite* site, PyObject* const* args, size_t flags, P
     case CallKind::kDistributed: return CallRecorded(site, nullptr, args, flags, names);
   }
   return CallOriginal(site, args, flags, names);
+}
+
+PyObject* Collector::CallCompiled(CallSite* site, PyObject* const* args, size_t flags,
+                                  PyObject* names) {
+  if (tensor_hooks_ == nullptr) return CallOriginal(site, args, flags, names);
+  const Py_ssize_t positional = PyVectorcall_NARGS(flags);
+  FlatTensors tensors;
+  const Py_ssize_t count = positional + (names != nullptr ? PyTuple_GET_SIZE(names) : 0);
+  for (Py_ssize_t i = 0; i < count; ++i) values_.Flatten(args[i], &tensors);
+  ThreadState& thread = CurrentThread();
+  ++thread.busy;
+  const auto replaced = tensor_hooks_->WithoutHooks(args, count, tensors);
+  --thread.busy;
+  if (replaced.empty()) return CallOriginal(site, args, flags, names);
+  return CallReplaced(site, replaced, positional, names);
 }
 
 PyObject* Collector::CallBackward(CallSite* site, PyObject* const* args, size_t flags,
@@ -154,7 +175,7 @@ CallSite* Collector::SiteOf(CallSite* site, PyObject* object) {
     return nullptr;
   }
   auto own = std::make_unique<CallSite>();
-  own->kind = CallKind::kObject;
+  own->kind = site->kind;
   own->prefix = std::string(Utf8(name.get())) + ".";
   own->in_place = ChangesFirstArgument(own->prefix);
   own->original = site->original;
@@ -194,11 +215,14 @@ PyObject* Collector::CallRecorded(CallSite* site, ModuleInfo* module, PyObject* 
                                   size_t flags, PyObject* names) {
   ThreadState& thread = CurrentThread();
   if (!in_token_range_ || (only_recompute_ && (taps_ == nullptr || !taps_->in_backward()))) {
-    return CallOriginal(site, args, flags, names);
+    return site->kind == CallKind::kCompiled ? CallCompiled(site, args, flags, names)
+                                             : CallOriginal(site, args, flags, names);
   }
-  const Arguments arguments{args, PyVectorcall_NARGS(flags), names,
-                            module != nullptr || site->kind == CallKind::kObject ? 1 : 0,
-                            site->in_place};
+  const Arguments arguments{
+      args, PyVectorcall_NARGS(flags), names,
+      module != nullptr || site->kind == CallKind::kObject || site->kind == CallKind::kCompiled ? 1
+                                                                                                : 0,
+      site->in_place};
   Frame& frame = thread.Push();
   frame.kind = site->kind;
   frame.module = module;

@@ -90,6 +90,7 @@ class Collector : public GradientSink {
   PyObject* CallRecorded(CallSite* site, ModuleInfo* module, PyObject* const* args, size_t flags,
                          PyObject* names);
   PyObject* CallRoot(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
+  PyObject* CallCompiled(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
   PyObject* CallBackward(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
   CallSite* SiteOf(CallSite* site, PyObject* object);
   PyObject* CallGroup(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);

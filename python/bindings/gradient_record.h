@@ -46,12 +46,13 @@ struct GradientRecord {
   uint32_t left = 0;   ///< of the running pass
   int64_t task = -1;   ///< the running pass
   uint64_t step_id = 0;
-  bool listed = false;  ///< a `list` filter takes it, and what runs inside it
+  bool listed = false;   ///< a `list` filter takes it, and what runs inside it
   bool decided = false;  ///< the filters have been asked
   bool begun = false;    ///< a gradient has come
   NameFilter::Verdict verdict = NameFilter::Verdict::kRecord;
-  bool wanted = false;  ///< in the running pass
-  bool inputs_hooked = false;  ///< TensorHooks: the hook of the inputs comes last
+  bool wanted = false;         ///< in the running pass
+  uint32_t inputs_hooked = 0;  ///< TensorHooks: how many inputs have hooks; these come last
+  uint32_t inputs_left = 0;    ///< of the running pass
   bool in_construct = false;
   bool emitted = false;
   bool saves_tensors = false;

@@ -97,6 +97,27 @@ class Replacements {
     return changed ? std::move(copy) : PyRef::Borrow(value);
   }
 
+  PyRef List() const {
+    PyRef list = PyRef::Steal(PyList_New(static_cast<Py_ssize_t>(tensors.size())));
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), Py_NewRef(tensors[i].get()));
+    }
+    return list;
+  }
+
+  // All arguments; empty on errors.
+  std::vector<PyRef> ReplaceAll(PyObject* const* values, Py_ssize_t first, Py_ssize_t count,
+                                PyObject* aliases) {
+    std::vector<PyRef> replaced;
+    for (Py_ssize_t i = 0; i < count; ++i) {
+      replaced.push_back(i < first ? PyRef::Borrow(values[i]) : Replace(values[i], aliases));
+      if (replaced.back()) continue;
+      PyErr_Clear();
+      return {};
+    }
+    return replaced;
+  }
+
   std::vector<uint32_t> slots;
   std::vector<PyRef> tensors;
 
@@ -110,6 +131,11 @@ class Replacements {
   bool lists_;
   size_t next_ = 0, used_ = 0;
 };
+
+bool IsListLike(PyObject* answer, PyObject* list) {
+  return answer != nullptr && PyList_Check(answer) &&
+         PyList_GET_SIZE(answer) == PyList_GET_SIZE(list);
+}
 
 }  // namespace
 
@@ -144,38 +170,38 @@ void TensorHooks::Enter(ThreadState*, Frame* frame, const FlatTensors& inputs,
   }
   for (Py_ssize_t i = first; i < count; ++i) replacements.Find(arguments.values[i]);
   if (replacements.slots.empty()) return;
-  const PyRef tensors =
-      PyRef::Steal(PyList_New(static_cast<Py_ssize_t>(replacements.tensors.size())));
-  if (!tensors) return PyErr_Clear();
-  for (size_t i = 0; i < replacements.tensors.size(); ++i) {
-    PyList_SET_ITEM(tensors.get(), static_cast<Py_ssize_t>(i),
-                    Py_NewRef(replacements.tensors[i].get()));
-  }
-  const PyRef hook = NewHook(record, {}, true);
-  if (!hook) return;
-  const PyRef aliases = PyRef::Steal(PyObject_CallFunctionObjArgs(
-      functions_.hook_inputs.get(), tensors.get(), hook.get(), nullptr));
-  if (!aliases || !PyList_Check(aliases.get()) ||
-      PyList_GET_SIZE(aliases.get()) != PyList_GET_SIZE(tensors.get())) {
-    return PyErr_Clear();
-  }
-  std::vector<uint32_t>& slots = reinterpret_cast<GradientHook*>(hook.get())->slots;
+  const PyRef tensors = replacements.List();
+  const PyRef hooks = PyRef::Steal(PyList_New(PyList_GET_SIZE(tensors.get())));
   for (size_t i = 0; i < replacements.slots.size(); ++i) {
-    if (PyList_GET_ITEM(aliases.get(), static_cast<Py_ssize_t>(i)) == Py_None) continue;
-    slots.push_back(replacements.slots[i]);
+    PyRef hook = NewHook(record, {replacements.slots[i]}, true);
+    if (!hook) return;
+    PyList_SET_ITEM(hooks.get(), static_cast<Py_ssize_t>(i), Py_NewRef(hook.get()));
   }
-  if (slots.empty()) return;
-  ++record->edges;
-  record->inputs_hooked = true;
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    frame->replaced.push_back(i < first ? PyRef::Borrow(arguments.values[i])
-                                        : replacements.Replace(arguments.values[i], aliases.get()));
-    if (!frame->replaced.back()) {
-      PyErr_Clear();
-      frame->replaced.clear();
-      return;
-    }
+  const PyRef aliases = PyRef::Steal(PyObject_CallFunctionObjArgs(
+      functions_.hook_inputs.get(), tensors.get(), hooks.get(), nullptr));
+  if (!IsListLike(aliases.get(), tensors.get())) return PyErr_Clear();
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(aliases.get()); ++i) {
+    if (PyList_GET_ITEM(aliases.get(), i) != Py_None) ++record->inputs_hooked;
   }
+  record->edges += record->inputs_hooked;
+  if (record->inputs_hooked > 0) {
+    frame->replaced = replacements.ReplaceAll(arguments.values, first, count, aliases.get());
+  }
+}
+
+std::vector<PyRef> TensorHooks::WithoutHooks(PyObject* const* values, Py_ssize_t count,
+                                             const FlatTensors& tensors) const {
+  Replacements replacements(reader_, tensors.tensors, true);
+  for (Py_ssize_t i = 0; i < count; ++i) replacements.Find(values[i]);
+  if (replacements.slots.empty()) return {};
+  const PyRef list = replacements.List();
+  const PyRef aliases =
+      PyRef::Steal(PyObject_CallOneArg(functions_.without_hooks.get(), list.get()));
+  if (!IsListLike(aliases.get(), list.get())) {
+    PyErr_Clear();
+    return {};
+  }
+  return replacements.ReplaceAll(values, 0, count, aliases.get());
 }
 
 void TensorHooks::Exit(ThreadState*, Frame* frame, const FlatTensors& outputs) {
@@ -204,6 +230,7 @@ void TensorHooks::Fire(const GradientRecordRef& record, const std::vector<uint32
   const bool first = record->left == 0;
   if (first) {
     record->left = record->edges;
+    record->inputs_left = record->inputs_hooked;
     record->wanted = sink_->BeginGradients(record.get());
     open_.push_back(record);
   }
@@ -219,7 +246,9 @@ void TensorHooks::Fire(const GradientRecordRef& record, const std::vector<uint32
     slot.has_value = true;
   }
   if (record->left > 0) --record->left;
-  if (inputs || (record->left == 0 && !record->inputs_hooked)) Finish(record);
+  if (inputs && record->inputs_left > 0) --record->inputs_left;
+  // The outputs' hooks come before; those of unused outputs never come.
+  if (record->left == 0 || (inputs && record->inputs_left == 0)) Finish(record);
   --thread.busy;
 }
 

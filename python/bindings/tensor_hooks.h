@@ -9,15 +9,16 @@ namespace msprobe::python {
 
 /// Gradients by the hooks that a framework offers for tensors, where its graph cannot be walked.
 ///
-/// Outputs of a call get a hook each; nothing is inserted. Inputs get one hook together: the call
-/// receives aliases of them, and what flows back through the aliases is what this call contributes.
-/// A call's gradients are complete when its inputs' hook has fired: everything else lies before it.
+/// Outputs of a call get a hook each; nothing is inserted. For inputs the call receives aliases
+/// with hooks, and what flows back through an alias is what this call contributes. A call's
+/// gradients are complete when its inputs' hooks have fired: everything else comes before.
 class TensorHooks : public GradientTaps {
  public:
   struct Functions {
-    PyRef grad_mode;    ///< () -> bool
-    PyRef hook_inputs;  ///< (tensors, hook) -> [alias | None]; hook(gradients of the aliases)
-    PyRef hook_output;  ///< (tensor, hook) -> bool: the hook may see a gradient
+    PyRef grad_mode;      ///< () -> bool
+    PyRef hook_inputs;    ///< (tensors, hooks) -> [alias | None]; hook(gradient of its alias)
+    PyRef hook_output;    ///< (tensor, hook) -> bool: the hook may see a gradient
+    PyRef without_hooks;  ///< (tensors) -> [alias | None]: aliases for those with hooks
   };
   TensorHooks(Functions functions, TensorReader* reader, GradientSink* sink);
 
@@ -29,6 +30,10 @@ class TensorHooks : public GradientTaps {
   void Purge() override;
   bool in_backward() const override { return passes_ > 0; }
 
+  /// The arguments with aliases for tensors that have hooks: for compiled functions, which would
+  /// compile the hooks too. Empty: nothing to replace.
+  std::vector<PyRef> WithoutHooks(PyObject* const* values, Py_ssize_t count,
+                                  const FlatTensors& tensors) const;
   /// Around the call that runs a backward pass.
   void BeginPass() { ++passes_; }
   void EndPass();

@@ -29,8 +29,9 @@ class Framework(Protocol):
         is_tracer and summarize may be None: no tracers; the values are fetched and summarized here
         autograd        what edge taps ask the framework's autograd for; None: it has no graph
         tensor_hooks    instead of autograd: {"grad_mode": () -> bool,
-                         "hook_inputs": (tensors, hook) -> [alias | None], hook(their gradients),
-                         "hook_output": (tensor, hook) -> bool: hook(gradient) may be called}
+                         "hook_inputs": (tensors, hooks) -> [alias | None], hook(its gradient),
+                         "hook_output": (tensor, hook) -> bool: hook(gradient) may be called,
+                         "without_hooks": (tensors) -> [alias | None]: aliases of hooked ones}
         name_object     object -> the prefix of the records of its calls, or None; with calls of
                         the kind "object"
         describe_value  value -> (type, json text), or None

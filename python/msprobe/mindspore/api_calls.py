@@ -47,10 +47,13 @@ def watch(patches: Any, config: Any, torch: Optional[Any]) -> List[str]:
                 if not optional:
                     missing.append(f"{category}.{name}")
                 continue
+            last = name.rpartition(".")[2]
             if id(target) in seen:
+                # ops.exp is mint.exp: each is recorded under the name by which it is called.
+                if torch is None and prefix.startswith("Mint"):
+                    patches.add_copy(holder, last, kind, f"{prefix}.{last}.", make_trampoline)
                 continue
             seen[id(target)] = target
-            last = name.rpartition(".")[2]
             if not patches.add(target, kind, f"{prefix}.{last}.", make_trampoline):
                 patches.add_attribute(holder, last, kind, f"{prefix}.{last}.")
     return missing

@@ -43,6 +43,7 @@ class MindSporeFramework:
                 "grad_mode": gradients.grad_mode,
                 "hook_inputs": gradients.hook_inputs,
                 "hook_output": gradients.hook_output,
+                "without_hooks": gradients.without_hooks,
             },
             "name_object": module_calls.name_object,
             "describe_value": tensors.describe_value,
@@ -72,7 +73,7 @@ class MindSporeFramework:
         module_calls.note_primitives(models)
 
     def watch_api_calls(self, patches: Any, config: Any) -> List[str]:
-        module_calls.watch_objects(patches)
+        module_calls.watch_primitives(patches)
         return api_calls.watch(patches, config, self.torch)
 
     def watch_module_calls(self, patches: Any, config: Any) -> None:

@@ -39,15 +39,35 @@ def _takes_gradient(tensor: Any) -> bool:
     return not is_parameter(tensor) or tensor.requires_grad
 
 
-def hook_inputs(tensors: List[Any], hook: Any) -> List[Optional[Any]]:
-    """An alias for each tensor that can have a gradient; `hook` gets the aliases' gradients."""
-    wanted = [tensor for tensor in tensors if _takes_gradient(tensor)]
-    if not wanted:
-        return [None] * len(tensors)
+def hook_inputs(tensors: List[Any], hooks: List[Any]) -> List[Optional[Any]]:
+    """An alias for each tensor that can have a gradient; its hook gets the alias's gradient.
+
+    The last is made first, so that gradients of one tensor are added up in the order of the
+    arguments. One operator each: several tensors in one give wrong gradients on MindSpore 2.7.
+    """
+    aliases: List[Optional[Any]] = [None] * len(tensors)
+    for i in range(len(tensors) - 1, -1, -1):
+        if _takes_gradient(tensors[i]):
+            aliases[i] = _alias(tensors[i], hooks[i])
+    return aliases
+
+
+def _alias(tensor: Any, hook: Any) -> Any:
     operator = _inner_ops.CellBackwardHook("msprobe", None, _no_hooks)
     operator.set_hook_fn(lambda gradients: hook(gradients), HookType.BackwardHook)  # needs code
-    aliases = iter(operator(tuple(wanted)))
-    return [next(aliases) if _takes_gradient(tensor) else None for tensor in tensors]
+    return operator((tensor,))[0]
+
+
+def without_hooks(tensors: List[Any]) -> List[Optional[Any]]:
+    """Aliases for what is given to compiled functions: they would compile our hooks as well."""
+    return [
+        _alias(tensor, _pass_on) if not is_parameter(tensor) and tensor.hooks() else None
+        for tensor in tensors
+    ]
+
+
+def _pass_on(gradients: Any) -> Any:
+    return gradients
 
 
 def hook_output(tensor: Any, hook: Any) -> bool:

@@ -11,6 +11,8 @@ from msprobe.trampoline import make_trampoline
 
 _primitives: Dict[int, Tuple[Any, str]] = {}  # by identity; held, so that no identity comes twice
 
+_jit_is_recorded = False
+
 
 def children(parent: Any) -> Any:
     return (parent._cells if isinstance(parent, nn.Cell) else parent._modules).items()
@@ -43,6 +45,12 @@ def watch(patches: Any, config: Any, torch: Optional[Any]) -> None:
     patches.add(nn.Cell.__call__, "module", "Cell.", make_trampoline)
     if torch is not None:
         patches.add(torch.nn.Module.__call__, "module", "Module.", make_trampoline)
+    global _jit_is_recorded
+    _jit_is_recorded = config.level in ("L1", "mix")
+    for name in ("_JitExecutor", "_MindsporeFunctionExecutor"):
+        executor = getattr(api, name, None)
+        if executor is not None:
+            patches.add(executor.__call__, "compiled", "Jit.", make_trampoline)
     if config.level != "mix":
         return
     for optimizer in _subclasses(nn.Optimizer):
@@ -92,15 +100,10 @@ def name_object(value: Any) -> Optional[str]:
     """What the records of calls of `value` are called; None: they are not recorded."""
     if isinstance(value, Primitive):
         return _primitives[id(value)][1] if id(value) in _primitives else None
-    function = getattr(value, "fn", None)
+    function = getattr(value, "fn", None) if _jit_is_recorded else None
     return f"Jit.{function.__name__}" if function is not None else None
 
 
-def watch_objects(patches: Any) -> None:
-    calls = {type(value).__call__: None for value, _ in _primitives.values()}
-    for call in calls:
+def watch_primitives(patches: Any) -> None:
+    for call in {type(value).__call__: None for value, _ in _primitives.values()}:
         patches.add(call, "object", "Primitive.", make_trampoline)
-    for name in ("_JitExecutor", "_MindsporeFunctionExecutor"):
-        executor = getattr(api, name, None)
-        if executor is not None:
-            patches.add(executor.__call__, "object", "Jit.", make_trampoline)
