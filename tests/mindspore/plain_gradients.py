@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 from mindspore import Tensor, mint, nn, ops
 
+from conftest import read_dump
+from msprobe.mindspore import PrecisionDebugger
 from plain_recorded import X, assert_statistics, make_net
 
 X = X.copy()
@@ -183,8 +185,6 @@ def test_exception_of_the_program_passes_and_collection_goes_on(collect):
 
 
 def test_backward_after_stop(tmp_path, debugger):
-    from conftest import read_dump
-
     net = seeded(Residual())
     d = debugger(level="L0")
 
@@ -196,6 +196,7 @@ def test_backward_after_stop(tmp_path, debugger):
 
     ms.value_and_grad(forward, None, net.trainable_params())(Tensor(X))
     d.step()
+    PrecisionDebugger._forget()  # waits until everything is written
     names = read_dump(tmp_path / "dump").names
     assert "Cell.out.Dense.backward.0" in names and "Cell.out.Dense.parameters_grad.0" in names
 
