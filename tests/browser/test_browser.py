@@ -93,6 +93,19 @@ def commands(test_server: Path, files: Path) -> dict[str, list[str]]:
     return servers
 
 
+@pytest.fixture(scope="session", autouse=True)
+def small_pictures() -> Iterator[None]:
+    """Pictures for the guide need 256 colours at most."""
+    yield
+    folder = os.environ.get("MSPROBE_PICTURES")
+    if folder is None:
+        return
+    from PIL import Image  # noqa: PLC0415
+
+    for path in Path(folder).glob("*.png"):
+        Image.open(path).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(path, optimize=True)
+
+
 @pytest.fixture(scope="session")
 def servers(test_server: Path, files: Path) -> Iterator[dict[str, str]]:
     with contextlib.ExitStack() as stack:

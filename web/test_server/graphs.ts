@@ -1,7 +1,7 @@
 /** The comparisons that the test server offers: a transformer, and shapes that are hard to show. */
 
 import type { EmbeddedData, EmbeddedUnit } from "../src/api/types";
-import { dataOf, GraphMaker, type Pair, unitOf } from "./graph_maker";
+import { dataOf, GraphMaker, type NodeSpec, type Pair, unitOf } from "./graph_maker";
 
 const ROOT: Pair = { t: 0, g: 0 };
 const HIDDEN = "[2, 512, 1024]";
@@ -15,6 +15,8 @@ function numbers(seed: number): () => number {
     return (state >>> 8) / 0x1000000;
   };
 }
+
+type Extra = Partial<NodeSpec>;
 
 class TransformerMaker {
   private readonly maker: GraphMaker;
@@ -32,18 +34,13 @@ class TransformerMaker {
     this.random = numbers(seed);
   }
 
-  private module(parent: Pair, path: string, cls: string, index: number, more = {}): Pair {
-    const label = /[^.]+(?:\.\d+)?$/.exec(path)?.[0] ?? path;
-    const name = `Module.${path}.${cls}.forward.0`;
-    return this.maker.add(parent, {
-      name,
-      label,
-      cls,
-      kind: "module",
-      shape: HIDDEN,
-      index,
-      ...more,
-    });
+  private module(parent: Pair, path: string, cls: string, index: number, more: Extra): Pair {
+    const call = more.micro ?? 0;
+    const last = /[^.]+(?:\.\d+)?$/.exec(path)?.[0] ?? path;
+    const label = call === 0 ? last : `${last} #${call}`;
+    const name = `Module.${path}.${cls}.forward.${call}`;
+    const shape = HIDDEN;
+    return this.maker.add(parent, { name, label, cls, kind: "module", shape, index, ...more });
   }
 
   private call(parent: Pair, api: string, index: number, more = {}): Pair {
@@ -106,7 +103,7 @@ class TransformerMaker {
   private backward(layers: number, micro: number): void {
     const path = "decoder";
     const top = this.maker.add(ROOT, {
-      name: `Module.${path}.TransformerBlock.backward.0`,
+      name: `Module.${path}.TransformerBlock.backward.${micro}`,
       label: path,
       cls: "TransformerBlock",
       kind: "module",
@@ -116,7 +113,7 @@ class TransformerMaker {
       micro,
     });
     for (let at = layers - 1; at >= 0; at -= 1) {
-      const name = `Module.${path}.layers.${at}.TransformerLayer.backward.0`;
+      const name = `Module.${path}.layers.${at}.TransformerLayer.backward.${micro}`;
       const index = this.after(layers - 1);
       const cls = "TransformerLayer";
       const layer = this.maker.add(top, {
@@ -125,7 +122,7 @@ class TransformerMaker {
       });
       for (const part of ["mlp", "attn"]) {
         this.maker.add(layer, {
-          ...{ name: `Module.${path}.layers.${at}.${part}.Block.backward.0`, label: part },
+          ...{ name: `Module.${path}.layers.${at}.${part}.Block.backward.${micro}`, label: part },
           ...{ cls: "Block", kind: "module", dir: "b", shape: HIDDEN, index, micro },
         });
       }

@@ -33,6 +33,9 @@ function entriesOf(
     entries[`${detail.node.name}.${value.key}`] = {
       ...recorded,
       data_name: "-1",
+      ...(side === "t" && value.status !== ""
+        ? { msprobe_status: value.status, msprobe_reason: value.reason }
+        : {}),
       ...Object.fromEntries(texts),
     } as Entry;
   }

@@ -49,6 +49,9 @@ export async function journey(steps, options = {}) {
     watch(page);
     await steps(page, context);
     assert.deepEqual(problems, []);
+  } catch (error) {
+    await picture(context.pages()[0], "failed").catch(() => undefined);
+    throw error;
   } finally {
     await context.close();
     rmSync(profile, { recursive: true, force: true });

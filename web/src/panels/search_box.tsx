@@ -31,6 +31,7 @@ export function SearchBox({ app }: { app: App }) {
 
   const choose = (item: Item) => {
     open.value = false;
+    document.querySelector<HTMLElement>("[role=tree]")?.focus({ preventScroll: true });
     void app.run(() => app.navigation.go({ side: item.side, id: item.id }));
   };
   const key = (event: KeyboardEvent) => {

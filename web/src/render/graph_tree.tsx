@@ -119,7 +119,11 @@ export function GraphTree({ app, view, name }: { app: App; view: GraphView; name
   return (
     <div class="tree-frame" style={{ "--unit": `${unit}px` }}>
       <div class="probe" ref={probe} />
-      <ContextBar app={app} view={view} unit={Math.floor(top.value / unit)} />
+      <ContextBar
+        app={app}
+        view={view}
+        unit={Math.floor(top.value / unit) + (top.value === 0 ? 0 : ROW_UNITS)}
+      />
       <div
         class="tree"
         ref={scroller}
