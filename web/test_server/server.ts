@@ -77,7 +77,7 @@ class TestServer {
       this.loading += 10;
       return { state: "loading", phase: "reading", done: this.loading * 1e6, total: 1e8 };
     }
-    return this.source(file).open(file);
+    return this.source(file).open(file, 0);
   }
 
   async answer(

@@ -34,7 +34,7 @@ function entriesOf(
       ...recorded,
       data_name: "-1",
       ...(side === "t" && value.status !== ""
-        ? { msprobe_status: value.status, msprobe_reason: value.reason }
+        ? { Result: value.status === "error" ? "Different" : value.status, Reason: value.reason }
         : {}),
       ...Object.fromEntries(texts),
     } as Entry;

@@ -1,7 +1,24 @@
 /** The viewer's API over HTTP. */
 
 import { ApiError, type NodeRef, type Source, type UnitRef } from "./source";
-import type { Filter, Item, Page, Side } from "./types";
+import type { Filter, Item, LoadingFile, Page, ReadyFile, Side, Unit, UnitAnswer } from "./types";
+
+type OpenAnswer = LoadingFile | (Omit<ReadyFile, "units"> & { units: UnitAnswer[] });
+
+/** A unit that is not summed up yet counts nothing. */
+function completeUnit(unit: UnitAnswer): Unit {
+  return {
+    micro_steps: 1,
+    nodes: [0, 0],
+    worst: null,
+    culprits: 0,
+    ...unit,
+    counts: unit.counts ?? {
+      ...{ bands: [], unmatched: [0, 0], pass: 0, warning: 0, error: 0, unreadable: 0 },
+      overflow: { medium: 0, high: 0, critical: 0 },
+    },
+  };
+}
 
 type Parameters = Record<string, string | number>;
 
@@ -45,7 +62,11 @@ export class HttpSource implements Source {
   }
 
   files: Source["files"] = (signal) => this.get("files", {}, signal);
-  open: Source["open"] = (file, signal) => this.get("open", { file }, signal);
+  open: Source["open"] = async (file, u, signal) => {
+    const answer = await this.get<OpenAnswer>("open", { file, u }, signal);
+    if (answer.state === "loading") return answer;
+    return { ...answer, units: answer.units.map(completeUnit) };
+  };
   cancel: Source["cancel"] = (file) => this.ask("DELETE", "open", { file });
 
   rows: Source["rows"] = (unit, t, g, offset, limit, micro, signal) =>

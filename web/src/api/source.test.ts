@@ -25,7 +25,7 @@ const sources: [string, () => Source][] = [
 
 describe.each(sources)("%s", (_name, make) => {
   it("opens a file and describes its units", async () => {
-    const file = (await make().open(FILE)) as ReadyFile;
+    const file = (await make().open(FILE, 0)) as ReadyFile;
     expect(file.state).toBe("ready");
     expect(file.units.map((one) => [one.step, one.rank]).slice(6, 10)).toEqual([
       [0, 6],
@@ -87,7 +87,7 @@ describe.each(sources)("%s", (_name, make) => {
 
   it("lists by band, status, role and partner, in execution order", async () => {
     const source = make();
-    const file = (await source.open(FILE)) as ReadyFile;
+    const file = (await source.open(FILE, 0)) as ReadyFile;
     const worst = await source.list(unit, { by: "band", value: "4" }, "t", 0, 100);
     expect(worst.total).toBe(file.units[3]?.counts.bands[4]);
     expect(worst.items.map((item) => item.label).slice(0, 3)).toEqual([

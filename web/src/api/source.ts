@@ -38,7 +38,8 @@ export type NodeRef = { side: Side } & ({ id: number } | { name: string });
 
 export interface Source {
   files(signal?: AbortSignal): Promise<FileList>;
-  open(file: string, signal?: AbortSignal): Promise<ReadyFile | LoadingFile>;
+  /** Ready as soon as unit `u` can be shown. */
+  open(file: string, u: number, signal?: AbortSignal): Promise<ReadyFile | LoadingFile>;
   cancel(file: string): Promise<void>;
   rows(
     unit: UnitRef,

@@ -49,7 +49,14 @@ export interface Unit {
   worst: number | null;
   culprits: number;
   counts: UnitCounts;
+  /** True until the server has summed the unit up. */
+  pending?: boolean;
+  /** Why the unit cannot be read. */
+  error?: string;
 }
+
+/** A unit as servers answer it: without sums while it is pending or when it cannot be read. */
+export type UnitAnswer = Pick<Unit, "step" | "rank"> & Partial<Unit>;
 
 export interface ReadyFile {
   state: "ready";

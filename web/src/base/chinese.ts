@@ -41,6 +41,7 @@ export const chinese: Record<PhraseKey, string> = {
   "side.single": "模型图",
   "units.title": "step 与 rank",
   "units.step": "step {step}",
+  "units.pending": "step {step}，rank {rank}：正在读取",
   "units.cell": "step {step}，rank {rank}：最差指标 {worst}，首个分歧点 {culprits} 个",
 
   "divergence.first": "首个分歧点",

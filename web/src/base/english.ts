@@ -39,6 +39,7 @@ export const english = {
   "side.single": "graph",
   "units.title": "Steps and ranks",
   "units.step": "step {step}",
+  "units.pending": "step {step}, rank {rank}: being read",
   "units.cell": "step {step}, rank {rank}: worst index {worst}, first divergences: {culprits}",
 
   "divergence.first": "First divergence",

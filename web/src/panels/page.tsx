@@ -117,12 +117,7 @@ function Trees({ app }: { app: App }) {
       </div>
       <div class="tree-area">
         {views.map((view) => (
-          <GraphTree
-            key={`${view.unit.u}${view.sides}`}
-            app={app}
-            view={view}
-            name={`row-${view.sides}`}
-          />
+          <GraphTree key={view.key} app={app} view={view} name={`row-${view.sides}`} />
         ))}
       </div>
       {comparison && <OverviewStrip app={app} />}

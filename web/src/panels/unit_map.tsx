@@ -26,12 +26,14 @@ export function UnitMap({ app }: { app: App }) {
             {units.map((unit, u) => {
               if (unit.step !== step) return null;
               const paint = indexPaint(workspace.bands.value, unit.worst);
-              const title = text("units.cell", {
-                step: unit.step ?? "–",
-                rank: unit.rank ?? "–",
-                worst: unit.worst === null ? "–" : readableIndex(unit.worst),
-                culprits: unit.culprits,
-              });
+              const title =
+                unit.error ??
+                text(unit.pending ? "units.pending" : "units.cell", {
+                  step: unit.step ?? "–",
+                  rank: unit.rank ?? "–",
+                  worst: unit.worst === null ? "–" : readableIndex(unit.worst),
+                  culprits: unit.culprits,
+                });
               return (
                 <button
                   type="button"

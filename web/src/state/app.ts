@@ -106,7 +106,9 @@ export class App {
       if (file === null) return workspace.closeFile();
       if (file !== workspace.file.value?.file && !(await workspace.openFile(file))) return;
       if (mine !== this.shows) return;
-      workspace.u.value = workspace.unitAt(place.step, place.rank);
+      const u = workspace.unitAt(place.step, place.rank);
+      if (!(await workspace.loadUnit(u)) || mine !== this.shows) return;
+      workspace.u.value = u;
       workspace.micro.value = place.micro;
       if (place.filter !== null) suspects.setFilter(place.filter, place.filterSide);
       await this.rebuild(false);
@@ -139,6 +141,7 @@ export class App {
     const { workspace, navigation } = this;
     const node = navigation.selected.value;
     writeAddress(formatPlace(this.place()), true);
+    if (!(await workspace.loadUnit(u))) return;
     workspace.u.value = u;
     workspace.micro.value = micro;
     await this.rebuild(false);

@@ -20,7 +20,11 @@ export interface Spot {
   at: number;
 }
 
+let made = 0;
+
 export class GraphView {
+  /** Tells views apart, also those of the same unit. */
+  readonly key = made++;
   /** Changes when the tree or its pages change. */
   readonly version = signal(0);
   readonly error = signal<unknown>(null);

@@ -8,6 +8,8 @@ import { ask } from "./connection";
 import { GraphView, type Sides } from "./graph_view";
 
 const POLL_MS = 150;
+const SUMS_MS = 300;
+const LONGEST_SUMS_MS = 3_000;
 const NO_BANDS: Band[] = [];
 
 export class Workspace {
@@ -34,6 +36,7 @@ export class Workspace {
     ),
   );
   private opening = new AbortController();
+  private summing = false;
 
   constructor(readonly source: Source) {}
 
@@ -53,23 +56,55 @@ export class Workspace {
     this.name.value = name;
     this.file.value = null;
     this.setViews([]);
+    return this.awaitUnit(name, 0, stop.signal);
+  }
+
+  /** Waits for a unit of the open file; false if something else was opened meanwhile. */
+  async loadUnit(u: number): Promise<boolean> {
+    const name = this.name.value;
+    if (name === null) return false;
+    if (this.file.value?.units[u]?.pending !== true) return true;
+    this.setViews([]);
+    return this.awaitUnit(name, u, this.opening.signal);
+  }
+
+  private async awaitUnit(name: string, u: number, stopped: AbortSignal): Promise<boolean> {
     for (;;) {
-      const answer = await ask(() => this.source.open(name, stop.signal), stop.signal);
-      if (stop.signal.aborted) return false;
+      const answer = await ask(() => this.source.open(name, u, stopped), stopped);
+      if (stopped.aborted) return false;
       if (answer.state === "ready") {
         this.loading.value = null;
         this.file.value = answer;
+        void this.awaitSums(name, stopped);
         return true;
       }
       this.loading.value = answer;
-      await new Promise((done) => setTimeout(done, POLL_MS));
-      if (stop.signal.aborted) return false;
+      await pause(POLL_MS);
+      if (stopped.aborted) return false;
+    }
+  }
+
+  /** Servers sum the other units up in the background: asks until all are known. */
+  private async awaitSums(name: string, stopped: AbortSignal): Promise<void> {
+    if (this.summing) return;
+    this.summing = true;
+    try {
+      for (let wait = SUMS_MS; !stopped.aborted; wait = Math.min(wait * 1.5, LONGEST_SUMS_MS)) {
+        if (this.file.value?.units.some((unit) => unit.pending) !== true) break;
+        await pause(wait);
+        const answer = await ask(() => this.source.open(name, this.u.value, stopped), stopped);
+        if (!stopped.aborted && answer.state === "ready") this.file.value = answer;
+      }
+    } catch {
+      // The map of units then stays as it is; whatever is asked next tells what is wrong.
+    } finally {
+      this.summing = false;
     }
   }
 
   /** Reads the counts again, after nodes were matched. */
   async refreshFile(): Promise<void> {
-    const answer = await ask(() => this.source.open(this.ref.file));
+    const answer = await ask(() => this.source.open(this.ref.file, this.u.value));
     if (answer.state === "ready" && answer.file === this.name.value) this.file.value = answer;
   }
 
@@ -118,6 +153,10 @@ export class Workspace {
     for (const view of this.views.value) view.dispose();
     this.views.value = views;
   }
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((done) => setTimeout(done, milliseconds));
 }
 
 function distinct(values: (number | null)[] | undefined): (number | null)[] {
