@@ -47,18 +47,20 @@ def test_file(name, msadapter, tmp_path):
 SCRIPTS = HERE.parent.parent / "examples"
 
 
-@pytest.mark.parametrize("name, steps", [("mindspore_msadapter.py", [0, 1, 2])])
-def test_script_of_the_guide(name, steps, tmp_path):
-    (tmp_path / "net.py").write_text((SCRIPTS / name).read_text())
+@pytest.mark.parametrize("step, steps", [([], [0, 1, 2]), ([0, 1], [0, 1])])
+def test_script_of_the_guide(step, steps, tmp_path):
+    (tmp_path / "net.py").write_text((SCRIPTS / "mindspore_msadapter.py").read_text())
     (tmp_path / "config.json").write_text(json.dumps({
-        "task": "statistics", "dump_path": "./output", "rank": [], "step": [], "level": "L0",
+        "task": "statistics", "dump_path": "./output", "rank": [], "step": step, "level": "L0",
         "statistics": {"scope": [], "list": [], "data_mode": ["all"],
                        "summary_mode": "statistics"}}))
     start = "import sys, runpy; sys.path.insert(0, sys.argv[1]); import msadapter_cpu_env; "
     done = run("-c", start + "runpy.run_path('net.py', run_name='__main__')", HERE, cwd=tmp_path)
-    for step in steps:
-        assert f"dump.json is at {tmp_path / 'output' / f'step{step}'}" in done.stdout
-        (unit,) = (tmp_path / "output" / f"step{step}").iterdir()
+    assert len(list((tmp_path / "output").iterdir())) == len(steps)
+    for number in steps:
+        directory = tmp_path / "output" / f"step{number}"
+        assert f"dump.json is at {directory}" in done.stdout
+        (unit,) = directory.iterdir()
         assert unit.name.startswith("proc")
         data = json.loads((unit / "dump.json").read_text())["data"]
         assert list(data) == [
