@@ -4,13 +4,16 @@
 #include <optional>
 
 #include "app/fail_on.h"
+#include "base/file.h"
 #include "base/numbers.h"
 #include "base/thread_pool.h"
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/signals.h"
+#include "formats/json/config_json.h"
 #include "report/printable.h"
 #include "server/http_server.h"
+#include "server/report_page.h"
 #include "viewer/viewer_api.h"
 
 namespace msprobe::cli {
@@ -44,6 +47,35 @@ int Fail(const Status& status) {
   return app::ExitCode(status);
 }
 
+/// The only file to export; with several a name must be chosen.
+Result<std::string> FileToExport(viewer::ViewerApi* api) {
+  const viewer::Response answer = api->Handle({"GET", "files", "", ""});
+  MSPROBE_ASSIGN_OR_RETURN(const formats::ConfigJson list,
+                           formats::ConfigJson::Parse(answer.body, "files"));
+  const auto files = list.root().Find("files");
+  if (!files) return NotFoundError("there is nothing to export");
+  MSPROBE_ASSIGN_OR_RETURN(const std::vector<formats::ConfigValue> entries, files->List("files"));
+  if (entries.empty()) {
+    return NotFoundError("there is no graph to export", "give a .vis, a .vis.db or a dump");
+  }
+  const auto name = entries.front().Find("file");
+  if (entries.size() > 1 || !name) {
+    return InvalidArgumentError("there are " + std::to_string(entries.size()) + " graphs here",
+                                "name the one to export as PATH");
+  }
+  MSPROBE_ASSIGN_OR_RETURN(const std::string_view text, name->String("file"));
+  return std::string(text);
+}
+
+Status Export(viewer::ViewerApi* api, const std::string& path) {
+  MSPROBE_ASSIGN_OR_RETURN(const std::string file, FileToExport(api));
+  MSPROBE_ASSIGN_OR_RETURN(const std::string data, api->ExportData(file, {}));
+  MSPROBE_ASSIGN_OR_RETURN(const std::string page, server::RenderReport(data));
+  MSPROBE_ASSIGN_OR_RETURN(base::AtomicFile out, base::AtomicFile::Create(path));
+  MSPROBE_RETURN_IF_ERROR(out.Append(page));
+  return out.Commit();
+}
+
 int RunView(const Arguments& arguments) {
   server::ServerOptions server;
   server.host = arguments.Value("--host", server.host);
@@ -58,6 +90,13 @@ int RunView(const Arguments& arguments) {
   const Result<std::unique_ptr<viewer::ViewerApi>> api =
       viewer::ViewerApi::Create(arguments.positional[0], options);
   if (!api.ok()) return Fail(api.status());
+  if (arguments.Has("--export")) {
+    const std::string report = arguments.Value("--export");
+    const Status exported = Export(api->get(), report);
+    if (!exported.ok()) return Fail(exported);
+    PrintOut(report + "\n");
+    return 0;
+  }
   const bool open = arguments.Has("--open");
   const Status status = server::Serve(api->get(), server, cancel, [open](const std::string& url) {
     PrintOut(url + "\n");
@@ -73,13 +112,15 @@ extern const Command kViewCommand;
 const Command kViewCommand = {
     "view",
     "Look at graphs and comparisons in the browser.",
-    "  msprobe view PATH [--golden DIR] [--host ADDRESS] [--port N] [--open]\n",
+    "  msprobe view PATH [--golden DIR] [--host ADDRESS] [--port N] [--open]\n"
+    "  msprobe view PATH [--golden DIR] --export FILE.html\n",
     "Serves a page over .vis and .vis.db files, or over dumps, whose graphs are then built when\n"
     "they are looked at. Nothing is written but matches that are made by hand in the page.\n"
     "Whoever reaches the address can read what lies below PATH: keep to 127.0.0.1 and use a\n"
     "tunnel (ssh -L 8080:localhost:8080 HOST) from another machine.\n",
     "  msprobe view output --open\n"
-    "  msprobe view npu_dump --golden cpu_dump --port 8080\n",
+    "  msprobe view npu_dump --golden cpu_dump --port 8080\n"
+    "  msprobe view output/compare_20260101120000.vis --export report.html\n",
     {{"PATH", "a .vis or .vis.db, a dump, or a directory of them", ValueHint::kFile, {}, true}},
     {{"--golden",
       {},
@@ -111,6 +152,14 @@ const Command kViewCommand = {
       "",
       "show the page in the browser",
       ValueHint::kNone,
+      {},
+      false},
+     {"--export",
+      {},
+      OptionKind::kValue,
+      "FILE",
+      "write one page with the data inside instead of serving; it opens without a network",
+      ValueHint::kFile,
       {},
       false}},
     RunView,

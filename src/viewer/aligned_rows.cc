@@ -50,7 +50,9 @@ std::vector<RowIds> AlignChildren(const UnitIndex& unit, RowIds row) {
   for (const uint32_t child : targets) {
     const uint32_t partner = PartnerInRow(unit, row, child);
     if (partner != kNoNode) {
-      const auto place = std::lower_bound(goldens.begin(), goldens.end(), partner);
+      const auto place =
+          std::ranges::lower_bound(goldens, unit.golden.position[partner], {},
+                                   [&unit](uint32_t id) { return unit.golden.position[id]; });
       flush_until(static_cast<size_t>(place - goldens.begin()));
     }
     rows.push_back({child, partner});
@@ -67,7 +69,7 @@ uint32_t CountAlignedChildren(const UnitIndex& unit, RowIds row) {
   return count;
 }
 
-std::vector<PathStep> PathTo(const UnitIndex& unit, Side side, uint32_t id) {
+std::vector<PathStep> PathTo(const UnitIndex& unit, Side side, uint32_t id, bool alone) {
   // From the node up: the row of a node is the node and its partner, if their parents' rows are
   // the same row too; else the node stands alone.
   const SideIndex& own = unit.side(side);
@@ -78,6 +80,7 @@ std::vector<PathStep> PathTo(const UnitIndex& unit, Side side, uint32_t id) {
   }
   std::vector<PathStep> path;
   RowIds row{0, unit.is_comparison() ? 0 : kNoNode};
+  if (alone) row = side == Side::kTarget ? RowIds{0, kNoNode} : RowIds{kNoNode, 0};
   for (size_t i = chain.size(); i-- > 0;) {
     const std::vector<RowIds> siblings = AlignChildren(unit, row);
     const auto found = std::find_if(siblings.begin(), siblings.end(), [&](const RowIds& sibling) {

@@ -27,7 +27,9 @@ struct PathStep {
   uint32_t total = 0;  ///< number of siblings
 };
 
-/// The rows from below the root down to the one that holds the node.
-std::vector<PathStep> PathTo(const visfile::UnitIndex& unit, visfile::Side side, uint32_t id);
+/// The rows from below the root down to the one that holds the node; with `alone` those of its own
+/// side only, without partners.
+std::vector<PathStep> PathTo(const visfile::UnitIndex& unit, visfile::Side side, uint32_t id,
+                             bool alone = false);
 
 }  // namespace msprobe::viewer

@@ -50,29 +50,6 @@ void WriteVerdict(const UnitIndex& unit, const SideIndex& side, uint32_t id, Jso
   json->Key("role").String(RoleWord(side.roles[id]));
 }
 
-void WriteBrief(const visfile::UnitSource& source, Side which, uint32_t id, JsonWriter* json) {
-  const UnitIndex& unit = source.index();
-  const SideIndex& side = unit.side(which);
-  const NodeLabel label = LabelIn(side, id);
-  json->BeginObject();
-  json->Key("id").UInt(id);
-  json->Key("name").String(side.names[id]);
-  json->Key("label").String(label.label);
-  json->Key("cls").String(label.cls);
-  json->Key("dir").String(label.dir);
-  json->Key("shape").String(OutputShape(source, which, id));
-  json->Key("n").UInt(side.children(id).size());
-  json->Key("inside").UInt(side.inside[id]);
-  json->Key("micro").Int(side.micro_steps[id]);
-  json->Key("partner");
-  if (side.partners[id] == kNoNode)
-    json->Null();
-  else
-    json->UInt(side.partners[id]);
-  WriteVerdict(unit, side, id, json);
-  json->EndObject();
-}
-
 }  // namespace
 
 std::string_view SideLetter(Side side) { return side == Side::kTarget ? "t" : "g"; }
@@ -103,6 +80,43 @@ void WriteOptional(std::string_view key, const std::optional<int64_t>& value, Js
     json->Null();
 }
 
+void WriteBriefMembers(const visfile::UnitSource& source, Side which, uint32_t id,
+                       JsonWriter* json) {
+  const UnitIndex& unit = source.index();
+  const SideIndex& side = unit.side(which);
+  const NodeLabel label = LabelIn(side, id);
+  json->Key("id").UInt(id);
+  json->Key("name").String(side.names[id]);
+  json->Key("label").String(label.label);
+  json->Key("cls").String(label.cls);
+  json->Key("dir").String(label.dir);
+  json->Key("shape").String(OutputShape(source, which, id));
+  json->Key("n").UInt(side.children(id).size());
+  json->Key("inside").UInt(side.inside[id]);
+  json->Key("micro").Int(side.micro_steps[id]);
+  json->Key("partner");
+  if (side.partners[id] == kNoNode)
+    json->Null();
+  else
+    json->UInt(side.partners[id]);
+  json->Key("order").UInt(side.position[id]);
+  WriteVerdict(unit, side, id, json);
+}
+
+namespace {
+
+void WriteBrief(const visfile::UnitSource& source, Side which, uint32_t id, JsonWriter* json) {
+  if (id == kNoNode) {
+    json->Null();
+    return;
+  }
+  json->BeginObject();
+  WriteBriefMembers(source, which, id, json);
+  json->EndObject();
+}
+
+}  // namespace
+
 void WriteRow(const visfile::UnitSource& unit, RowIds row, JsonWriter* json) {
   const float index = row.target == kNoNode || row.golden == kNoNode
                           ? std::nanf("")
@@ -112,15 +126,9 @@ void WriteRow(const visfile::UnitSource& unit, RowIds row, JsonWriter* json) {
   json->Key("index");
   WriteIndex(index, json);
   json->Key("t");
-  if (row.target == kNoNode)
-    json->Null();
-  else
-    WriteBrief(unit, Side::kTarget, row.target, json);
+  WriteBrief(unit, Side::kTarget, row.target, json);
   json->Key("g");
-  if (row.golden == kNoNode)
-    json->Null();
-  else
-    WriteBrief(unit, Side::kGolden, row.golden, json);
+  WriteBrief(unit, Side::kGolden, row.golden, json);
   json->EndObject();
 }
 

@@ -1,6 +1,5 @@
 #include "viewer/dump_source.h"
 
-#include <new>
 #include <utility>
 
 #include "app/graph_plan.h"
@@ -29,7 +28,7 @@ class DumpUnitSource final : public visfile::UnitSource {
   }
   DumpUnitSource(compare::Comparison comparison, std::optional<int64_t> step,
                  std::optional<int64_t> rank)
-      : comparison_(std::move(comparison)), divergences_(compare::FindDivergences(comparison_)) {
+      : comparison_(std::move(comparison)), divergences_(compare::FindDivergences(&comparison_)) {
     content_.comparison = &comparison_;
     content_.divergences = &divergences_;
     Finish(step, rank);
@@ -151,23 +150,18 @@ Result<std::shared_ptr<visfile::UnitSource>> DumpSource::LoadUnit(
     size_t unit, const ReadOptions& options) const {
   const app::PlannedUnit& plan = plan_[unit];
   base::Diagnostics diagnostics;
-  try {
-    MSPROBE_ASSIGN_OR_RETURN(std::shared_ptr<const graph::Graph> target,
-                             Build(plan.target, options, &diagnostics));
-    Report(options, kWorkOfBuild);
-    const visfile::UnitEntry& entry = units_[unit];
-    if (!plan.golden) {
-      return std::shared_ptr<visfile::UnitSource>(
-          std::make_shared<DumpUnitSource>(std::move(target), entry.step, entry.rank));
-    }
-    MSPROBE_ASSIGN_OR_RETURN(compare::Comparison comparison,
-                             Compare(plan, std::move(target), mode_, options, &diagnostics));
+  MSPROBE_ASSIGN_OR_RETURN(std::shared_ptr<const graph::Graph> target,
+                           Build(plan.target, options, &diagnostics));
+  Report(options, kWorkOfBuild);
+  const visfile::UnitEntry& entry = units_[unit];
+  if (!plan.golden) {
     return std::shared_ptr<visfile::UnitSource>(
-        std::make_shared<DumpUnitSource>(std::move(comparison), entry.step, entry.rank));
-  } catch (const std::bad_alloc&) {
-    return LimitExceededError("out of memory", "compare with 'msprobe graph' and view its files",
-                              plan.target.directory.string());
+        std::make_shared<DumpUnitSource>(std::move(target), entry.step, entry.rank));
   }
+  MSPROBE_ASSIGN_OR_RETURN(compare::Comparison comparison,
+                           Compare(plan, std::move(target), mode_, options, &diagnostics));
+  return std::shared_ptr<visfile::UnitSource>(
+      std::make_shared<DumpUnitSource>(std::move(comparison), entry.step, entry.rank));
 }
 
 Result<compare::CompareMode> ModeOf(const app::PlannedUnit& unit, base::Diagnostics* diagnostics) {

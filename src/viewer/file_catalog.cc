@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "viewer/vis_name.h"
 
@@ -123,19 +124,23 @@ class Lister {
   bool truncated_ = false;
 };
 
-/// The files of a group "…/compare_step*_rank*_2026.vis".
+/// The files, by step and rank, of a group "…/compare_step*_rank*_2026.vis".
 std::vector<fs::path> MembersOf(const fs::path& group) {
   std::vector<fs::path> members;
   const std::string pattern = group.filename().string();
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(group.parent_path(), error)) {
+  const fs::path directory = group.has_parent_path() ? group.parent_path() : fs::path(".");
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
     struct stat info{};
     if (ParseVisName(entry.path().filename().string()).group == pattern &&
         Lookup(entry.path(), &info) && S_ISREG(info.st_mode)) {
       members.push_back(entry.path());
     }
   }
-  std::sort(members.begin(), members.end());
+  std::ranges::sort(members, {}, [](const fs::path& path) {
+    const VisName name = ParseVisName(path.filename().string());
+    return std::tuple(name.step, name.rank, path);
+  });
   return members;
 }
 
@@ -146,6 +151,12 @@ Result<FileCatalog> FileCatalog::Create(const fs::path& root) {
   FileCatalog catalog;
   // The root itself may be reached by a link: the user named it.
   catalog.root_ = fs::canonical(root, error);
+  if (error && !MembersOf(root).empty()) {
+    // The name of a run's files, as the list shows it.
+    catalog.only_ = root.filename().string();
+    catalog.root_ = fs::canonical(fs::absolute(root).parent_path(), error);
+    if (!error) return catalog;
+  }
   if (error) {
     return NotFoundError("there is nothing to view", "check the path", root.string());
   }
@@ -162,12 +173,27 @@ Result<FileCatalog> FileCatalog::Create(const fs::path& root) {
 
 std::vector<CatalogEntry> FileCatalog::List(bool* truncated) const {
   std::vector<CatalogEntry> entries;
+  *truncated = false;
+  if (!only_.empty()) {
+    const Result<ResolvedFile> file = Resolve(only_);
+    if (!file.ok()) return entries;
+    CatalogEntry& entry = entries.emplace_back();
+    entry.file = only_;
+    entry.kind = file->kind;
+    entry.members = file->members.size();
+    const std::vector<fs::path> one = {file->path};
+    for (const fs::path& path : file->members.empty() ? one : file->members) {
+      struct stat info{};
+      if (!Lookup(path, &info)) continue;
+      entry.bytes += static_cast<uint64_t>(info.st_size);
+      entry.modified = std::max(entry.modified, static_cast<int64_t>(info.st_mtime));
+    }
+    return entries;
+  }
   Lister lister(root_, &entries);
   lister.Visit(root_, 0);
   *truncated = lister.truncated();
-  if (!only_.empty()) std::erase_if(entries, [this](const auto& e) { return e.file != only_; });
-  std::sort(entries.begin(), entries.end(),
-            [](const CatalogEntry& a, const CatalogEntry& b) { return a.file < b.file; });
+  std::ranges::sort(entries, {}, &CatalogEntry::file);
   return entries;
 }
 

@@ -22,7 +22,11 @@ struct CatalogEntry {
 struct ResolvedFile {
   std::filesystem::path path;  ///< of a group: its name, which is no file
   FileKind kind = FileKind::kVis;
-  std::vector<std::filesystem::path> members;  ///< kVis: the files
+  std::vector<std::filesystem::path> members;  ///< kVis: the files, in the order of the units
+
+  const std::filesystem::path& MemberOf(size_t unit) const {
+    return unit < members.size() ? members[unit] : path;
+  }
 };
 
 /// The files below one directory that can be shown. Nothing outside is ever opened: symbolic links

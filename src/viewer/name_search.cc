@@ -60,18 +60,18 @@ std::vector<uint32_t> NameSearch::Find(std::string_view query) {
   // searching them.
   const std::string& first = parts.front();
   size_t at = 0;
+  size_t position = 0;
   for (;;) {
     const void* found =
         ::memmem(folded_.data() + at, folded_.size() - at, first.data(), first.size());
     if (found == nullptr) return hits;
     const auto offset = static_cast<size_t>(static_cast<const char*>(found) - folded_.data());
-    const auto next = std::upper_bound(offsets_.begin(), offsets_.end(), offset);
-    const auto position = static_cast<size_t>(next - offsets_.begin()) - 1;
+    while (offsets_[position + 1] <= offset) ++position;
     const std::string_view name(folded_.data() + offsets_[position],
                                 offsets_[position + 1] - offsets_[position] - 1);
     const uint32_t id = side_.order[position];
     if (id != 0 && MatchesRest(name, parts)) hits.push_back(id);
-    at = *next;
+    at = offsets_[position + 1];
   }
 }
 

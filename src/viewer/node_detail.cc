@@ -17,18 +17,9 @@ using visfile::SideIndex;
 
 namespace {
 
-/// What a side recorded of a value; every other field of a target value is a metric.
-constexpr std::array<std::string_view, 11> kRecordedFields = {
-    "type", "dtype", "shape",         "Max",       "Min",   "Mean",
-    "Norm", "md5",   "requires_grad", "data_name", "value",
-};
 /// Fields that must agree exactly; Max … Norm are judged by their metrics.
 constexpr std::array<std::string_view, 5> kExactFields = {"type", "dtype", "shape", "md5",
                                                           "requires_grad"};
-
-bool IsRecorded(std::string_view field) {
-  return std::find(kRecordedFields.begin(), kRecordedFields.end(), field) != kRecordedFields.end();
-}
 
 void WriteSideOfValue(const RecordedValue* value, JsonWriter* json) {
   if (value == nullptr) {
@@ -37,7 +28,7 @@ void WriteSideOfValue(const RecordedValue* value, JsonWriter* json) {
   }
   json->BeginObject();
   for (const auto& [field, text] : value->fields) {
-    if (IsRecorded(field) && !(field == "data_name" && text == "-1")) {
+    if (IsRecordedField(field) && !(field == "data_name" && text == "-1")) {
       json->Key(field).String(text);
     }
   }
@@ -46,10 +37,10 @@ void WriteSideOfValue(const RecordedValue* value, JsonWriter* json) {
 
 void WriteDiffers(const RecordedValue& target, const RecordedValue& golden, JsonWriter* json) {
   json->Key("differs").BeginArray();
-  for (const std::string_view field : kRecordedFields) {
-    const std::string* t = target.Find(field);
-    const std::string* g = golden.Find(field);
-    if (t == nullptr || g == nullptr || *t == *g) continue;
+  for (const auto& [field, text] : target.fields) {
+    const std::string* t = &text;
+    const std::string* g = IsRecordedField(field) ? golden.Find(field) : nullptr;
+    if (g == nullptr || *t == *g) continue;
     const bool exact =
         std::find(kExactFields.begin(), kExactFields.end(), field) != kExactFields.end();
     bool differs = exact || field == "value";
@@ -78,12 +69,14 @@ void WriteValue(const RecordedValue* target, const RecordedValue* golden, JsonWr
   std::string_view status;
   if (target != nullptr) {
     for (const auto& [field, text] : target->fields) {
-      if (IsRecorded(field)) continue;
-      if (field == "Err_message" || field == "msprobe_reason") {
+      if (IsRecordedField(field)) continue;
+      if (field == "Reason") {
         reason = text;
-      } else if (field == "msprobe_status") {
-        status = text;
-      } else {
+      } else if (field == "Err_message") {
+        if (text != "[]") reason = text;
+      } else if (field == "Result") {
+        status = text == "Different" ? std::string_view("error") : std::string_view(text);
+      } else if (field != "Requires_grad Consistent") {
         json->Key(field).String(text);
       }
     }
@@ -132,6 +125,20 @@ void WritePath(const SideIndex& side, uint32_t id, JsonWriter* json) {
   json->EndArray();
 }
 
+/// Adds what comparing a pair made by hand has found.
+void AddMetrics(const PairVerdict& verdict, RecordedNode* target) {
+  target->reason = verdict.reason;
+  for (RecordedValue& value : target->values) {
+    const auto found =
+        std::ranges::find_if(verdict.metrics.values, [&value](const RecordedValue& metrics) {
+          return metrics.key == value.key && metrics.section == value.section;
+        });
+    if (found == verdict.metrics.values.end()) continue;
+    std::erase_if(value.fields, [](const auto& field) { return !IsRecordedField(field.first); });
+    value.fields.insert(value.fields.end(), found->fields.begin(), found->fields.end());
+  }
+}
+
 void WriteStack(std::string_view key, const RecordedNode* node, JsonWriter* json) {
   json->Key(key).BeginArray();
   if (node != nullptr) {
@@ -143,15 +150,19 @@ void WriteStack(std::string_view key, const RecordedNode* node, JsonWriter* json
 }  // namespace
 
 Status WriteDetail(const visfile::UnitSource& unit, Side side, uint32_t id,
-                   const std::function<int64_t(int64_t)>& unit_of_rank, JsonWriter* json) {
+                   const std::function<int64_t(int64_t)>& unit_of_rank,
+                   const PairVerdict* hand_made, JsonWriter* json) {
   const SideIndex& own = unit.index().side(side);
   const Side other_side = side == Side::kTarget ? Side::kGolden : Side::kTarget;
   const uint32_t partner = own.partners[id];
-  MSPROBE_ASSIGN_OR_RETURN(const RecordedNode node, ReadNode(unit, side, id));
+  MSPROBE_ASSIGN_OR_RETURN(RecordedNode node, ReadNode(unit, side, id));
   RecordedNode other;
   const bool has_partner = partner < unit.index().side(other_side).size();
   if (has_partner) {
     MSPROBE_ASSIGN_OR_RETURN(other, ReadNode(unit, other_side, partner));
+  }
+  if (hand_made != nullptr && has_partner) {
+    AddMetrics(*hand_made, side == Side::kTarget ? &node : &other);
   }
   const RecordedNode* partner_node = has_partner ? &other : nullptr;
   const RecordedNode* target = side == Side::kTarget ? &node : partner_node;

@@ -104,6 +104,7 @@ NodePage ListNodes(const UnitIndex& unit, Side side, const NodeFilter& filter, u
                    uint64_t limit) {
   const SideIndex& nodes = unit.side(side);
   NodePage page;
+  if (filter.NeedsPairs() && !unit.is_comparison()) return page;
   for (const uint32_t id : nodes.order) {
     if (!filter.Accepts(nodes, id)) continue;
     if (page.total >= offset && page.items.size() < limit) page.items.push_back({side, id});
@@ -115,7 +116,9 @@ NodePage ListNodes(const UnitIndex& unit, Side side, const NodeFilter& filter, u
 std::optional<NodeRef> SeekNode(const UnitIndex& unit, NodeRef from, bool forward,
                                 const NodeFilter& filter) {
   const SideIndex& nodes = unit.side(from.side);
-  if (from.id >= nodes.size()) return std::nullopt;
+  if (from.id >= nodes.size() || (filter.NeedsPairs() && !unit.is_comparison())) {
+    return std::nullopt;
+  }
   const auto step = forward ? int64_t{1} : int64_t{-1};
   const auto count = static_cast<int64_t>(nodes.size());
   for (int64_t at = nodes.position[from.id] + step; at >= 0 && at < count; at += step) {
@@ -155,7 +158,7 @@ UnitCounts CountNodes(const UnitIndex& unit, std::span<const visfile::Band> band
   const SideIndex& target = unit.target;
   for (uint32_t id = 1; id < target.size(); ++id) {
     if (!std::isnan(target.index[id])) ++counts.bands[visfile::BandIndex(bands, target.index[id])];
-    if (target.partners[id] == graph::kNoNode) ++counts.unmatched_target;
+    if (unit.is_comparison() && target.partners[id] == graph::kNoNode) ++counts.unmatched_target;
     counts.pass += target.status[id] == NodeStatus::kPass;
     counts.warning += target.status[id] == NodeStatus::kWarning;
     counts.error += target.status[id] == NodeStatus::kError;

@@ -22,6 +22,8 @@ class NodeFilter {
   static Result<NodeFilter> Parse(std::string_view by, std::string_view value,
                                   std::span<const visfile::Band> bands);
   bool Accepts(const visfile::SideIndex& side, uint32_t id) const;
+  /// True for a list that a single graph has no entries of.
+  bool NeedsPairs() const { return by_ == By::kUnmatched; }
 
  private:
   enum class By : uint8_t { kBand, kStatus, kUnmatched, kOverflow, kRole, kSuspicious };

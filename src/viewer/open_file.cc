@@ -1,6 +1,8 @@
 #include "viewer/open_file.h"
 
 #include <algorithm>
+#include <new>
+#include <system_error>
 #include <utility>
 
 #include "viewer/answers.h"
@@ -10,6 +12,19 @@ namespace msprobe::viewer {
 namespace {
 
 std::atomic<uint64_t> use_clock{0};
+
+/// A file that is too large for the memory is an error of this file only.
+Result<std::shared_ptr<visfile::UnitSource>> LoadGuarded(const visfile::VisSource& source,
+                                                         size_t unit,
+                                                         const visfile::ReadOptions& options) {
+  try {
+    return source.LoadUnit(unit, options);
+  } catch (const std::bad_alloc&) {
+    return LimitExceededError("out of memory", "close other files, or use a larger machine");
+  } catch (const std::system_error& error) {
+    return InternalError(error.what());  // no thread could be started
+  }
+}
 
 }  // namespace
 
@@ -100,13 +115,13 @@ bool OpenFile::NextUnit(size_t* unit, bool* wanted) {
 
 void OpenFile::LoadUnit(size_t unit, bool wanted) {
   done_.store(0, std::memory_order_relaxed);
-  Result<std::shared_ptr<visfile::UnitSource>> source = source_->LoadUnit(unit, Reading());
+  Result<std::shared_ptr<visfile::UnitSource>> source = LoadGuarded(*source_, unit, Reading());
   std::shared_ptr<LoadedUnit> loaded;
   std::string summary;
   if (source.ok()) {
-    finisher_(&(*source)->mutable_index(), unit);
-    summary = SummaryJson((*source)->index());
     loaded = std::make_shared<LoadedUnit>(std::move(*source));
+    finisher_(*source_, unit, loaded.get());
+    summary = SummaryJson(loaded->source->index());
     loaded->last_used.store(use_clock.fetch_add(1) + 1);
   }
   const std::lock_guard lock(mutex_);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/cancel.h"
+#include "viewer/hand_matches.h"
 #include "viewer/name_search.h"
 #include "visfile/vis_source.h"
 
@@ -29,6 +30,8 @@ struct LoadedUnit {
   std::shared_ptr<visfile::UnitSource> source;
   NameSearch target_search;
   NameSearch golden_search;
+  HandMatches hand;
+  std::string note;  ///< what went wrong with saved matches; may be empty
   std::shared_mutex mutex;
   std::atomic<uint64_t> last_used{0};
 };
@@ -40,8 +43,9 @@ class OpenFile {
   enum class State : uint8_t { kLoading, kReady, kFailed };
   using Opener =
       std::function<Result<std::unique_ptr<visfile::VisSource>>(const visfile::ReadOptions&)>;
-  /// Changes a unit that was just loaded (matches by hand); what it notes is shown.
-  using Finisher = std::function<void(visfile::UnitIndex* unit, size_t number)>;
+  /// Changes a unit that was just loaded (matches by hand).
+  using Finisher =
+      std::function<void(const visfile::VisSource& source, size_t number, LoadedUnit* unit)>;
 
   struct Options {
     size_t threads = 1;

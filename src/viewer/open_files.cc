@@ -23,6 +23,19 @@ OpenFile::Opener OpenerOf(const ResolvedFile& file, const std::filesystem::path&
   };
 }
 
+/// Puts the matches that were saved beside the file into its units.
+OpenFile::Finisher RestoreMatches(const ResolvedFile& file) {
+  return [file](const visfile::VisSource& source, size_t number, LoadedUnit* unit) {
+    if (file.kind == FileKind::kDump || !source.is_comparison()) return;
+    auto saved = LoadMatches(file.MemberOf(number), source.units()[number]);
+    if (!saved.ok()) {
+      unit->note = "the saved matches cannot be read: " + saved.status().ToString();
+      return;
+    }
+    unit->hand.Restore(std::move(*saved), unit->source.get(), source.mode());
+  };
+}
+
 /// A number that changes when one of the files does. A dump is known by its directory alone:
 /// looking at all its files would cost more than the answer.
 uint64_t VersionOf(const ResolvedFile& file) {
@@ -49,8 +62,7 @@ std::shared_ptr<OpenFile> OpenFiles::Start(const ResolvedFile& file) const {
   OpenFile::Options options;
   options.threads = options_.threads;
   options.keep_bytes = options_.max_bytes / 2;
-  return std::make_shared<OpenFile>(
-      OpenerOf(file, options_.golden), [](visfile::UnitIndex*, size_t) {}, options);
+  return std::make_shared<OpenFile>(OpenerOf(file, options_.golden), RestoreMatches(file), options);
 }
 
 std::shared_ptr<OpenFile> OpenFiles::Open(const ResolvedFile& file) {

@@ -1,9 +1,11 @@
+#include "viewer/recorded_node.h"
+
 #include <algorithm>
+#include <array>
 
 #include "base/file.h"
 #include "formats/json/json_string.h"
 #include "formats/json/json_tape.h"
-#include "viewer/node_detail.h"
 
 namespace msprobe::viewer {
 
@@ -95,13 +97,24 @@ const std::string* RecordedValue::Find(std::string_view field) const {
   return found == fields.end() ? nullptr : &found->second;
 }
 
+bool IsRecordedField(std::string_view field) {
+  constexpr std::array<std::string_view, 11> kFields = {
+      "type", "dtype", "shape",         "Max",       "Min",   "Mean",
+      "Norm", "md5",   "requires_grad", "data_name", "value",
+  };
+  return std::find(kFields.begin(), kFields.end(), field) != kFields.end();
+}
+
 Result<RecordedNode> ReadNode(const visfile::UnitSource& unit, visfile::Side side, uint32_t id) {
-  MSPROBE_ASSIGN_OR_RETURN(std::string text, unit.NodeJson(side, id));
+  MSPROBE_ASSIGN_OR_RETURN(std::string json, unit.NodeJson(side, id));
+  return ParseNode(std::move(json), unit.index().side(side).names[id]);
+}
+
+Result<RecordedNode> ParseNode(std::string text, std::string_view name) {
   const size_t size = text.size();
   text.append(base::MappedFile::kPadding, '\0');  // what the parser may read behind the end
   JsonTape tape;
   MSPROBE_RETURN_IF_ERROR(tape.Parse(std::string_view(text).substr(0, size)));
-  const std::string_view name = unit.index().side(side).names[id];
   RecordedNode node;
   ForEachMember(tape, 0, [&](const std::string& key, uint32_t value) {
     if (key == "input_data") ReadValues(tape, value, name, false, &node);
@@ -121,6 +134,8 @@ Result<RecordedNode> ReadNode(const visfile::UnitSource& unit, visfile::Side sid
 
 std::string OutputShape(const visfile::UnitSource& unit, visfile::Side side, uint32_t id) {
   if (id == 0) return {};
+  const visfile::SideIndex& index = unit.index().side(side);
+  if (!index.shapes.empty()) return index.shape_texts[index.shapes[id]];
   const Result<RecordedNode> node = ReadNode(unit, side, id);
   if (!node.ok()) return {};
   for (const RecordedValue& value : node->values) {

@@ -26,18 +26,28 @@ struct ViewerOptions {
   size_t threads = 1;
   uint64_t max_cached_bytes = uint64_t{2} << 30;  ///< least recently used files are dropped
   bool allow_saving = true;                       ///< matches by hand may be saved beside the file
-  std::filesystem::path golden;  ///< compare the dump at the root with this one, on the fly
+  std::filesystem::path golden = {};  ///< compare the dump at the root with this one, on the fly
+};
+
+/// What an exported report may hold.
+struct ExportLimits {
+  uint64_t nodes = 250'000;
+  uint64_t detail_bytes = uint64_t{32} << 20;
 };
 
 /// Answers the requests of docs/viewer-api.md about the files below one directory. Thread-safe;
 /// keeps parsed files, but nothing about who asks.
 class ViewerApi {
  public:
-  /// `root`: a directory of .vis, .vis.db or dumps, or one such file. Errors: NotFound.
+  /// `root`: a directory of .vis, .vis.db or dumps, or one such file. Errors: NotFound,
+  /// InvalidArgument.
   static Result<std::unique_ptr<ViewerApi>> Create(const std::filesystem::path& root,
                                                    const ViewerOptions& options);
   virtual ~ViewerApi() = default;
   virtual Response Handle(const Request& request) = 0;
+  /// The object "Embedded data" of docs/viewer-api.md for one file; waits for its loading. What
+  /// is left out stands in its notes. Errors: also LimitExceeded.
+  virtual Result<std::string> ExportData(std::string_view file, const ExportLimits& limits) = 0;
   /// Ends all loading, so that requests that wait for it come back. Handle() answers errors then.
   virtual void Shutdown() = 0;
 };

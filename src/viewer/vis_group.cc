@@ -1,6 +1,5 @@
 #include "viewer/vis_group.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "viewer/vis_name.h"
@@ -53,9 +52,6 @@ Result<std::unique_ptr<visfile::VisSource>> OpenVisGroup(
     const VisName name = ParseVisName(file.filename().string());
     members.push_back({file, {name.step, name.rank}});
   }
-  std::ranges::sort(members, {}, [](const Member& member) {
-    return std::pair(member.entry.step, member.entry.rank);
-  });
   MSPROBE_ASSIGN_OR_RETURN(auto first, visfile::OpenVis(members.front().path, options));
   return std::unique_ptr<visfile::VisSource>(
       std::make_unique<VisGroup>(std::move(members), std::move(first)));

@@ -59,10 +59,7 @@ UnitIndex IndexContent(const VisContent& content) {
       }
     }
   }
-  ShowPartnersMetrics(unit.target, &unit.golden);
-  const float worst_band = BandsOf(comparison.mode).back().lo;
-  unit.target.Complete(worst_band);
-  unit.golden.Complete(worst_band);
+  unit.Finish(comparison.mode);
   return unit;
 }
 

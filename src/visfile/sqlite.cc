@@ -16,8 +16,7 @@ Status ErrorOf(sqlite3* database, std::string_view doing, const std::string& pat
       std::string(doing) + ": " + (database != nullptr ? sqlite3_errmsg(database) : "no memory");
   switch (code & 0xff) {
     case SQLITE_FULL: return IoError("cannot write the file", ENOSPC, path);
-    case SQLITE_NOMEM:
-      return LimitExceededError("out of memory", "use fewer threads (-j 1) or fewer ranks", path);
+    case SQLITE_NOMEM: return OutOfMemoryError("use fewer threads (-j 1) or fewer ranks", path);
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
     case SQLITE_ERROR: return CorruptError(fact, "check that this is the right file", path);
@@ -45,6 +44,11 @@ void Statement::BindText(int index, std::string_view text) {
   // A null pointer would bind NULL instead of an empty text.
   sqlite3_bind_text64(statement_, index + 1, text.data() != nullptr ? text.data() : "", text.size(),
                       SQLITE_STATIC, SQLITE_UTF8);
+}
+
+void Statement::BindBlob(int index, std::string_view bytes) {
+  sqlite3_bind_blob64(statement_, index + 1, bytes.data() != nullptr ? bytes.data() : "",
+                      bytes.size(), SQLITE_STATIC);
 }
 
 void Statement::BindInt(int index, int64_t value) {
@@ -87,6 +91,13 @@ std::string_view Statement::Text(int column) const {
           static_cast<size_t>(sqlite3_column_bytes(statement_, column))};
 }
 
+std::string_view Statement::Blob(int column) const {
+  const void* bytes = sqlite3_column_blob(statement_, column);
+  if (bytes == nullptr) return {};
+  return {static_cast<const char*>(bytes),
+          static_cast<size_t>(sqlite3_column_bytes(statement_, column))};
+}
+
 void Statement::Reset() { sqlite3_reset(statement_); }
 
 Database::Database(Database&& other) noexcept
@@ -100,16 +111,17 @@ Database& Database::operator=(Database&& other) noexcept {
 
 Database::~Database() { sqlite3_close(database_); }
 
-Result<Database> Database::Open(const std::filesystem::path& path, Mode mode) {
+Result<Database> Database::Open(const std::filesystem::path& path, Mode mode,
+                                const std::filesystem::path& shown) {
   Database database;
-  database.path_ = std::make_unique<std::string>(path.string());
+  database.path_ = std::make_unique<std::string>(shown.empty() ? path.string() : shown.string());
   const int flags = (mode == Mode::kRead ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) |
                     SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW;
   // NOFOLLOW would refuse a link anywhere in the path; only the file itself must not be one.
   std::error_code error;
   const std::filesystem::path parent = path.has_parent_path() ? path.parent_path() : ".";
   const std::filesystem::path directory = std::filesystem::canonical(parent, error);
-  if (error) return IoError("cannot find the directory", error.value(), path.string());
+  if (error) return IoError("cannot find the directory", error.value(), *database.path_);
   const std::filesystem::path resolved = directory / path.filename();
   if (sqlite3_open_v2(resolved.c_str(), &database.database_, flags, nullptr) != SQLITE_OK) {
     return database.Error("SQLite cannot open the file");

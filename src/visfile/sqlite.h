@@ -25,6 +25,7 @@ class Statement {
 
   /// Parameters and columns count from 0. A parameter that is not bound again keeps its value.
   void BindText(int index, std::string_view text);
+  void BindBlob(int index, std::string_view bytes);
   void BindInt(int index, int64_t value);
   void BindDouble(int index, double value);
   void BindNull(int index);
@@ -37,6 +38,7 @@ class Statement {
   int64_t Int(int column) const;
   double Double(int column) const;
   std::string_view Text(int column) const;  ///< valid until the next Step()
+  std::string_view Blob(int column) const;  ///< valid until the next Step()
   void Reset();
 
  private:
@@ -57,8 +59,9 @@ class Database {
   Database& operator=(Database&& other) noexcept;
   ~Database();
 
-  /// kWrite expects the file to exist (an empty one is fine).
-  static Result<Database> Open(const std::filesystem::path& path, Mode mode);
+  /// kWrite expects the file to exist (an empty one is fine). Errors name `shown`, if not empty.
+  static Result<Database> Open(const std::filesystem::path& path, Mode mode,
+                               const std::filesystem::path& shown = {});
 
   Status Execute(const char* sql);
   Result<Statement> Prepare(std::string_view sql);

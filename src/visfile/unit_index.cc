@@ -94,6 +94,11 @@ void SideIndex::Complete(float worst_band) {
     OrderNodes(this);
   }
   sibling_ranks = {};
+  SumUp(worst_band);
+}
+
+void SideIndex::SumUp(float worst_band) {
+  const size_t count = size();
   worst = index;
   inside.assign(count, 0);
   for (size_t at = count; at-- > 1;) {
@@ -118,6 +123,41 @@ void ShowPartnersMetrics(const SideIndex& target, SideIndex* golden) {
     golden->status[id] = target.status[partner];
     golden->roles[id] = target.roles[partner];
   }
+}
+
+namespace {
+
+/// A pair is one only if both sides say so; a partner that is said on one side only counts too.
+void LinkBothWays(SideIndex* from, SideIndex* to) {
+  for (uint32_t id = 0; id < from->size(); ++id) {
+    const uint32_t partner = from->partners[id];
+    if (partner == kNoNode) continue;
+    if (partner >= to->size()) {
+      from->partners[id] = kNoNode;
+    } else if (to->partners[partner] == kNoNode) {
+      to->partners[partner] = id;
+    } else if (to->partners[partner] != id) {
+      from->partners[id] = kNoNode;
+    }
+  }
+}
+
+}  // namespace
+
+void UnitIndex::Finish(compare::CompareMode mode) {
+  if (is_comparison()) {
+    LinkBothWays(&target, &golden);
+    LinkBothWays(&golden, &target);
+    ShowPartnersMetrics(target, &golden);
+  }
+  const float worst_band = BandsOf(mode).back().lo;
+  target.Complete(worst_band);
+  golden.Complete(worst_band);
+}
+
+compare::NodeStatus StatusOfIndex(std::span<const Band> bands, float index) {
+  if (!(index >= bands[bands.size() / 2].lo)) return compare::NodeStatus::kPass;
+  return index >= bands.back().lo ? compare::NodeStatus::kError : compare::NodeStatus::kWarning;
 }
 
 std::vector<Band> BandsOf(compare::CompareMode mode) {

@@ -54,6 +54,8 @@ struct SideIndex {
   /// Computes what is derived, from the other arrays. Nodes whose parent is out of range or that
   /// are in a cycle hang under the root. `worst_band` is the lower bound of the worst band.
   void Complete(float worst_band);
+  /// Only `worst` and `inside`, after indexes have changed.
+  void SumUp(float worst_band);
 };
 
 /// One step and rank of a file, ready to be browsed.
@@ -68,6 +70,10 @@ struct UnitIndex {
   const SideIndex& side(Side which) const { return which == Side::kTarget ? target : golden; }
   SideIndex& side(Side which) { return which == Side::kTarget ? target : golden; }
   bool is_comparison() const { return golden.size() > 0; }
+
+  /// What readers do last: both sides' partners agree, the golden side shows its partners'
+  /// metrics, and what is derived is computed.
+  void Finish(compare::CompareMode mode);
 };
 
 /// The golden side has no metrics of its own: its nodes show those of their partners.
@@ -82,6 +88,8 @@ struct Band {
 
 /// Bands of the precision index by mode, fine to worst.
 std::vector<Band> BandsOf(compare::CompareMode mode);
+/// What an index alone says of a matched node, for files that say no status. NaN passes.
+compare::NodeStatus StatusOfIndex(std::span<const Band> bands, float index);
 /// Index of the band that holds `index`; the last band includes its upper bound.
 size_t BandIndex(std::span<const Band> bands, float index);
 

@@ -40,6 +40,31 @@ TEST(SideIndexTest, CyclesAndUnknownParentsHangUnderTheRoot) {
   EXPECT_THAT(side.children(0), ElementsAre(1, 2, 3, 4));
 }
 
+TEST(SideIndexTest, RanksOrderSiblings) {
+  SideIndex side;
+  for (const uint32_t parent : {graph::kNoNode, 0U, 0U, 1U, 0U}) {
+    side.parents[side.Add("n")] = parent;
+  }
+  side.sibling_ranks = {0, 2, 0, 0, 1};
+  side.Complete(0.8F);
+  EXPECT_THAT(side.children(0), ElementsAre(2, 4, 1));
+  EXPECT_THAT(side.order, ElementsAre(0, 2, 4, 1, 3));
+}
+
+TEST(UnitIndexTest, PartnersAgreeOnBothSides) {
+  UnitIndex unit;
+  for (SideIndex* side : {&unit.target, &unit.golden}) {
+    for (int i = 0; i < 4; ++i) side->parents[side->Add("n")] = 0;
+  }
+  unit.target.partners = {0, 1, 1, 99};
+  unit.golden.partners = {graph::kNoNode, graph::kNoNode, graph::kNoNode, 3};
+  unit.target.index[1] = 0.25F;
+  unit.Finish(compare::CompareMode::kStatistics);
+  EXPECT_THAT(unit.target.partners, ElementsAre(0, 1, graph::kNoNode, 3));
+  EXPECT_THAT(unit.golden.partners, ElementsAre(0, 1, graph::kNoNode, 3));
+  EXPECT_FLOAT_EQ(unit.golden.index[1], 0.25F);
+}
+
 TEST(SideIndexTest, DepthIsNoProblem) {
   SideIndex side;
   side.Add("DefaultModel");

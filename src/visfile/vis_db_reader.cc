@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "dump/name_index.h"
 #include "formats/json/json_string.h"
+#include "visfile/index_blob.h"
 #include "visfile/json_text.h"
 #include "visfile/sqlite.h"
 #include "visfile/vis_node_scan.h"
@@ -49,6 +50,7 @@ struct DbInfo {
   bool comparison = false;
   bool overflow_checked = false;
   bool has_own_table = false;
+  bool has_index = false;
   int32_t micro_steps = 1;
   compare::CompareMode mode = compare::CompareMode::kStatistics;
 };
@@ -79,6 +81,9 @@ class DbUnit : public UnitSource {
   Status Load(const UnitEntry& entry, const ReadOptions& options);
 
  private:
+  /// False: the file has no index for it, or one that is not up to date.
+  Result<bool> LoadIndex(Side which, const UnitEntry& entry);
+  Status LoadRows(const UnitEntry& entry, const ReadOptions& options);
   Status LoadSide(Side which, const UnitEntry& entry, const ReadOptions& options,
                   std::vector<std::string_view>* partners);
   void Store(const Statement& row, uint32_t id, SideIndex* side, std::string_view* partner);
@@ -102,10 +107,12 @@ void DbUnit::Store(const Statement& row, uint32_t id, SideIndex* side, std::stri
   *partner = unescaped.data() == link.data() ? index_.arena.Copy(link) : unescaped;
   if (!row.IsNull(kOwnIndex)) {
     side->index[id] = static_cast<float>(row.Double(kOwnIndex));
-  } else if (!info_.has_own_table && !row.IsNull(kIndex)) {
+  } else if ((!info_.has_own_table || !link.empty()) && !row.IsNull(kIndex)) {
+    // Not ours, or a pair that the plugin has made by hand.
     side->index[id] = std::clamp(static_cast<float>(row.Double(kIndex)), 0.F, 1.F);
   }
-  if (const auto status = ParseNodeStatus(row.Text(kStatus))) {
+  const auto status = ParseNodeStatus(row.Text(kStatus));
+  if (status && (*status != compare::NodeStatus::kUnmatched || link.empty())) {
     side->status[id] = *status;
   } else if (!row.IsNull(kIndex)) {
     const double index = row.Double(kIndex);
@@ -167,10 +174,53 @@ void LinkPartners(const std::vector<std::string_view>& names, const SideIndex& t
   }
 }
 
+Result<bool> DbUnit::LoadIndex(Side which, const UnitEntry& entry) {
+  if (!info_.has_index) return false;
+  const auto prepare = [&](std::string_view what) -> Result<Statement> {
+    MSPROBE_ASSIGN_OR_RETURN(
+        Statement statement,
+        database_.Prepare("SELECT " + std::string(what) +
+                          " FROM msprobe_index WHERE step = ? AND rank = ? AND side = ?"));
+    statement.BindInt(0, entry.step.value_or(0));
+    statement.BindInt(1, entry.rank.value_or(0));
+    statement.BindInt(2, static_cast<int64_t>(which));
+    return statement;
+  };
+  MSPROBE_ASSIGN_OR_RETURN(Statement size, prepare("sum(length(data))"));
+  MSPROBE_ASSIGN_OR_RETURN(const bool any, size.Step());
+  const int64_t bytes = any ? size.Int(0) : 0;
+  if (bytes <= 0) return false;
+  MSPROBE_ASSIGN_OR_RETURN(Statement pieces, prepare("data"));
+  SideIndex side;
+  const Status status = ReadIndexBlob(
+      [&pieces]() -> Result<std::string_view> {
+        MSPROBE_ASSIGN_OR_RETURN(const bool more, pieces.Step());
+        return more ? pieces.Blob(0) : std::string_view();
+      },
+      static_cast<uint64_t>(bytes), &side, &index_.arena);
+  // Another version's, or damaged: the rows say the same.
+  if (!status.ok()) return false;
+  index_.side(which) = std::move(side);
+  return true;
+}
+
 Status DbUnit::Load(const UnitEntry& entry, const ReadOptions& options) {
   index_.step = entry.step;
   index_.rank = entry.rank;
   index_.micro_steps = info_.micro_steps;
+  MSPROBE_ASSIGN_OR_RETURN(bool indexed, LoadIndex(Side::kTarget, entry));
+  if (indexed && info_.comparison) {
+    MSPROBE_ASSIGN_OR_RETURN(indexed, LoadIndex(Side::kGolden, entry));
+  }
+  if (!indexed) {
+    index_.target = {};
+    MSPROBE_RETURN_IF_ERROR(LoadRows(entry, options));
+  }
+  index_.Finish(info_.mode);
+  return Status::Ok();
+}
+
+Status DbUnit::LoadRows(const UnitEntry& entry, const ReadOptions& options) {
   std::vector<std::string_view> target_partners;
   std::vector<std::string_view> golden_partners;
   MSPROBE_RETURN_IF_ERROR(LoadSide(Side::kTarget, entry, options, &target_partners));
@@ -178,11 +228,7 @@ Status DbUnit::Load(const UnitEntry& entry, const ReadOptions& options) {
     MSPROBE_RETURN_IF_ERROR(LoadSide(Side::kGolden, entry, options, &golden_partners));
     LinkPartners(target_partners, index_.golden, &index_.target);
     LinkPartners(golden_partners, index_.target, &index_.golden);
-    ShowPartnersMetrics(index_.target, &index_.golden);
   }
-  const float worst_band = BandsOf(info_.mode).back().lo;
-  index_.target.Complete(worst_band);
-  index_.golden.Complete(worst_band);
   return Status::Ok();
 }
 
@@ -271,6 +317,10 @@ Status ReadConfig(Database* database, DbInfo* info) {
   MSPROBE_ASSIGN_OR_RETURN(
       Statement own, database->Prepare("SELECT 1 FROM sqlite_master WHERE name = 'msprobe_nodes'"));
   MSPROBE_ASSIGN_OR_RETURN(info->has_own_table, own.Step());
+  MSPROBE_ASSIGN_OR_RETURN(
+      Statement index,
+      database->Prepare("SELECT 1 FROM sqlite_master WHERE name = 'msprobe_index'"));
+  MSPROBE_ASSIGN_OR_RETURN(info->has_index, index.Step());
   return Status::Ok();
 }
 

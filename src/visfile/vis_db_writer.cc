@@ -5,10 +5,14 @@
 #include <string>
 
 #include "base/file.h"
+#include "visfile/content_index.h"
+#include "visfile/index_blob.h"
 #include "visfile/node_json.h"
 #include "visfile/ordered_chunks.h"
+#include "visfile/shape_table.h"
 #include "visfile/sqlite.h"
 #include "visfile/stack_table.h"
+#include "visfile/vis_node_scan.h"
 #include "visfile/visfile.h"
 
 namespace msprobe::visfile {
@@ -41,17 +45,22 @@ CREATE TABLE tb_config (
   step_list TEXT NOT NULL);
 CREATE TABLE msprobe_nodes (
   id TEXT, idx REAL, worst_below REAL, status TEXT, reason TEXT, role TEXT);
+CREATE TABLE msprobe_index (step INTEGER, rank INTEGER, side INTEGER, data BLOB);
 CREATE INDEX nodes_by_order ON tb_nodes (step, rank, node_order, micro_step_id, data_source);
 CREATE INDEX nodes_modified ON tb_nodes (step, rank) WHERE modified = 1;
 BEGIN;
 )sql";
 
-// One for each kind of query of the plugin; these two are filled from random places, which is
+// When the plugin changes nodes our viewer must read them one by one again: hence the trigger.
+// One index for each kind of query of the plugin; these two are filled from random places, which is
 // cheaper at the end. Names first: SQLite sorts fastest by a text in the first column.
 constexpr const char* kIndexes = R"sql(
 PRAGMA mmap_size = 1099511627776;
 CREATE INDEX nodes_by_parent ON tb_nodes (up_node, step, rank, data_source, node_order);
 CREATE INDEX nodes_by_name ON tb_nodes (node_name, step, rank, data_source);
+CREATE TRIGGER msprobe_index_stale
+AFTER UPDATE OF node_name, up_node, precision_index, matched_node_link ON tb_nodes
+BEGIN DELETE FROM msprobe_index; END;
 COMMIT;
 )sql";
 
@@ -83,6 +92,7 @@ enum NodeParameter : int {
 constexpr std::string_view kInsertVerdict =
     "INSERT INTO msprobe_nodes (rowid, id, idx, worst_below, status, reason, role) "
     "VALUES (?,?,?,?,?,?,?)";
+constexpr std::string_view kInsertIndex = "INSERT INTO msprobe_index VALUES (?,?,?,?)";
 constexpr std::string_view kInsertStack = "INSERT INTO tb_stack VALUES (?,?)";
 constexpr std::string_view kInsertConfig = "INSERT INTO tb_config VALUES ('1',?,?,?,?,?,?,?,?)";
 
@@ -167,8 +177,10 @@ class Writer final : public VisDbWriter {
 
  private:
   Status AddContent(const VisContent& content);
-  Status AddSide(const SideText& side, std::string_view source, int64_t step, int64_t rank);
-  Status Insert(const SideText& side, const Chunk& chunk);
+  Status AddSide(const SideText& side, std::string_view source, int64_t step, int64_t rank,
+                 SideIndex* index);
+  Status AddIndex(const SideIndex& index, Side side, int64_t step, int64_t rank);
+  Status Insert(const SideText& side, const Chunk& chunk, SideIndex* index);
   Status InsertRow(const SideText& side, const Chunk& chunk, const Row& row, size_t order);
   Status InsertVerdict(const SideText& side, NodeId node, std::string_view id);
   Status InsertConfig();
@@ -181,7 +193,8 @@ class Writer final : public VisDbWriter {
   Statement insert_stack_;
   StackTable stacks_;
   int64_t row_id_ = 0;
-  Status failure_;  ///< of an Add(): the file is of no use
+  ShapeTable* shapes_ = nullptr;  ///< of the side that is being added
+  Status failure_;                ///< of an Add(): the file is of no use
 
   std::optional<compare::CompareMode> mode_;  ///< none: a single graph
   bool overflow_check_ = false;
@@ -210,22 +223,38 @@ Status Writer::AddContent(const VisContent& content) {
   steps_.insert(step);
   ranks_.insert(rank);
   overflow_check_ |= content.overflow_check;
+  UnitIndex index = IndexContent(content);
   if (content.comparison == nullptr) {
     micro_steps_ = std::max(micro_steps_, content.single->micro_steps);
     const SideText single(content, SideText::Side::kSingle, Dialect::kDb);
-    return AddSide(single, "NPU", step, rank);
+    MSPROBE_RETURN_IF_ERROR(AddSide(single, "NPU", step, rank, &index.target));
+    return AddIndex(index.target, Side::kTarget, step, rank);
   }
   if (!mode_) mode_ = content.comparison->mode;
   micro_steps_ = std::max(micro_steps_, content.comparison->target->micro_steps);
   {
     const SideText target(content, SideText::Side::kTarget, Dialect::kDb);
-    MSPROBE_RETURN_IF_ERROR(AddSide(target, "NPU", step, rank));
+    MSPROBE_RETURN_IF_ERROR(AddSide(target, "NPU", step, rank, &index.target));
   }
   const SideText golden(content, SideText::Side::kGolden, Dialect::kDb);
-  return AddSide(golden, "Bench", step, rank);
+  MSPROBE_RETURN_IF_ERROR(AddSide(golden, "Bench", step, rank, &index.golden));
+  MSPROBE_RETURN_IF_ERROR(AddIndex(index.target, Side::kTarget, step, rank));
+  return AddIndex(index.golden, Side::kGolden, step, rank);
 }
 
-Status Writer::AddSide(const SideText& side, std::string_view source, int64_t step, int64_t rank) {
+Status Writer::AddIndex(const SideIndex& index, Side side, int64_t step, int64_t rank) {
+  MSPROBE_ASSIGN_OR_RETURN(Statement insert, database_.Prepare(kInsertIndex));
+  insert.BindInt(0, step);
+  insert.BindInt(1, rank);
+  insert.BindInt(2, static_cast<int64_t>(side));
+  return WriteIndexBlob(index, [&insert](std::string_view piece) {
+    insert.BindBlob(3, piece);
+    return insert.Step().status();
+  });
+}
+
+Status Writer::AddSide(const SideText& side, std::string_view source, int64_t step, int64_t rank,
+                       SideIndex* index) {
   const std::string graph_id =
       std::string(source) + "_" + std::to_string(step) + "_" + std::to_string(rank);
   insert_node_.BindText(kGraphId, graph_id);
@@ -234,7 +263,10 @@ Status Writer::AddSide(const SideText& side, std::string_view source, int64_t st
   insert_node_.BindInt(kStep, step);
   insert_node_.BindInt(kRank, rank);
   const std::vector<NodeId> order = graph::CompletionOrder(side.graph());
-  return OrderedChunks<Chunk>(
+  ShapeTable shapes;
+  shapes_ = &shapes;
+  index->shapes.assign(order.size(), 0);
+  MSPROBE_RETURN_IF_ERROR(OrderedChunks<Chunk>(
       order.size(), kNodesPerChunk, options_,
       [&](size_t begin, size_t end, Chunk* chunk) {
         chunk->text.clear();
@@ -242,14 +274,18 @@ Status Writer::AddSide(const SideText& side, std::string_view source, int64_t st
         chunk->first_order = begin;
         for (size_t i = begin; i < end; ++i) RenderRow(side, graph_id, order[i], chunk);
       },
-      [&](const Chunk& chunk) { return Insert(side, chunk); });
+      [&](const Chunk& chunk) { return Insert(side, chunk, index); }));
+  index->shape_texts = shapes.TakeTexts();
+  return Status::Ok();
 }
 
-Status Writer::Insert(const SideText& side, const Chunk& chunk) {
+Status Writer::Insert(const SideText& side, const Chunk& chunk, SideIndex* index) {
   size_t order = chunk.first_order;
   for (const Row& row : chunk.rows) {
     MSPROBE_RETURN_IF_ERROR(InsertRow(side, chunk, row, order++));
     MSPROBE_RETURN_IF_ERROR(InsertVerdict(side, row.node, chunk.Text(row, Row::kId)));
+    index->places[row.node] = static_cast<uint64_t>(row_id_);
+    index->shapes[row.node] = shapes_->Intern(FirstShape(chunk.Text(row, Row::kOutputs)));
   }
   return Status::Ok();
 }
@@ -337,7 +373,7 @@ Result<std::unique_ptr<VisDbWriter>> VisDbWriter::Create(const std::filesystem::
                                                          const WriteOptions& options) {
   MSPROBE_ASSIGN_OR_RETURN(base::AtomicFile file, base::AtomicFile::Create(path));
   MSPROBE_ASSIGN_OR_RETURN(Database database,
-                           Database::Open(file.temporary_path(), Database::Mode::kWrite));
+                           Database::Open(file.temporary_path(), Database::Mode::kWrite, path));
   auto writer = std::make_unique<Writer>(std::move(file), std::move(database), options);
   MSPROBE_RETURN_IF_ERROR(writer->Prepare());
   return std::unique_ptr<VisDbWriter>(std::move(writer));

@@ -81,10 +81,28 @@ bool ScanVisNode(formats::JsonScanner* members, ScannedNode* node) {
     } else {
       std::string_view value;
       if (members->TakeValue(&value) != Step::kMember) return false;
-      TakeScalar(key, value, node);
+      if (key == "output_data")
+        node->shape = FirstShape(value);
+      else if (key == "subnodes")
+        node->children = value;
+      else
+        TakeScalar(key, value, node);
     }
   }
   return true;
+}
+
+std::string_view FirstShape(std::string_view output_data) {
+  constexpr std::string_view kKey = "\"shape\":";
+  // Values are flat objects: what stands behind the first closing brace belongs to the second.
+  const std::string_view first = output_data.substr(0, output_data.find('}'));
+  const size_t key = first.find(kKey);
+  if (key == std::string_view::npos) return {};
+  const size_t begin = first.find('"', key + kKey.size());
+  if (begin == std::string_view::npos) return {};
+  const size_t end = first.find('"', begin + 1);
+  if (end == std::string_view::npos) return {};
+  return first.substr(begin + 1, end - begin - 1);
 }
 
 std::optional<compare::NodeStatus> ParseNodeStatus(std::string_view word) {

@@ -1,5 +1,5 @@
 #include <charconv>
-#include <cmath>
+#include <new>
 #include <thread>
 
 #include "base/file.h"
@@ -7,6 +7,8 @@
 #include "dump/name_index.h"
 #include "formats/json/json_scanner.h"
 #include "formats/json/json_string.h"
+#include "visfile/read_at_file.h"
+#include "visfile/shape_table.h"
 #include "visfile/vis_node_scan.h"
 #include "visfile/vis_source.h"
 
@@ -23,93 +25,113 @@ Status Damaged(const std::filesystem::path& path, size_t offset) {
 
 /// What stands in a `.vis` beside the nodes.
 struct Header {
-  std::string_view npu;  ///< text of the graph objects; single graphs: the whole document
-  std::string_view bench;
-  std::string_view task;
+  uint64_t size = 0;  ///< of the file
+  size_t npu = 0;     ///< offsets of the graph objects; single graphs: of the whole document
+  std::optional<size_t> bench;
+  std::string task;
   int32_t micro_steps = 1;
   bool overflow_check = false;
 };
 
 class VisUnit : public UnitSource {
  public:
-  VisUnit(base::MappedFile file, std::filesystem::path path)
-      : file_(std::move(file)), path_(std::move(path)) {}
+  explicit VisUnit(ReadAtFile file) : file_(std::move(file)) {}
 
   const UnitIndex& index() const override { return index_; }
   UnitIndex& mutable_index() override { return index_; }
   uint64_t bytes() const override {
-    return (index_.target.size() + index_.golden.size()) * uint64_t{96};
+    constexpr uint64_t kNode = 190;  // its arrays and its name, twice for the search
+    return (index_.target.size() + index_.golden.size()) * kNode;
   }
 
   Result<std::string> NodeJson(Side side, uint32_t id) const override {
     if (id >= index_.side(side).size()) return InvalidArgumentError("there is no such node");
-    formats::JsonScanner scanner(file_.text(), index_.side(side).places[id]);
-    // The place is where the node's object begins; passing it finds its end.
-    std::string_view value;
-    for (Step step = scanner.Next(); step != Step::kEnd; step = scanner.Next()) {
-      if (step != Step::kMember || scanner.TakeValue(&value) != Step::kMember) {
-        return Damaged(path_, scanner.position());
-      }
-    }
-    const size_t begin = index_.side(side).places[id];
-    return std::string(file_.text().substr(begin, scanner.position() - begin));
+    return file_.Read(index_.side(side).places[id], lengths(side)[id]);
   }
 
-  base::MappedFile file_;
-  std::filesystem::path path_;
+  const std::vector<uint32_t>& lengths(Side side) const {
+    return side == Side::kTarget ? target_lengths_ : golden_lengths_;
+  }
+
+  ReadAtFile file_;
   UnitIndex index_;
+  std::vector<uint32_t> target_lengths_;
+  std::vector<uint32_t> golden_lengths_;
+};
+
+/// What one reader of a graph fills.
+struct GraphParts {
+  SideIndex* side;
+  std::vector<uint32_t>* lengths;
+  base::StringArena arena;
+  std::vector<std::string_view> partners;  ///< names, in the mapped file or in the arena
 };
 
 /// Reads the graph object `{"root", "dump_data_dir", "node": {…}}`.
 class GraphReader {
  public:
-  GraphReader(const VisUnit& unit, size_t begin, bool inverted_index, const ReadOptions& options)
-      : text_(unit.file_.text()),
-        path_(unit.path_),
+  GraphReader(std::string_view text, size_t begin, const std::filesystem::path& path,
+              compare::CompareMode mode, const ReadOptions& options)
+      : text_(text),
         begin_(begin),
-        inverted_(inverted_index),
+        path_(path),
+        inverted_(mode == compare::CompareMode::kMd5),
+        bands_(BandsOf(mode)),
         options_(options) {}
 
-  Status Read(SideIndex* side, std::vector<std::string_view>* partner_names,
-              base::StringArena* arena) {
+  Status Read(GraphParts* parts) {
     formats::JsonScanner scanner(text_, begin_);
     std::string_view ignored;
     for (Step step = scanner.Next(); step != Step::kEnd; step = scanner.Next()) {
       if (step != Step::kMember) return Damaged(path_, scanner.position());
       if (scanner.raw_key() == "node" && scanner.value_start() == '{') {
         formats::JsonScanner nodes = scanner.Enter();
-        MSPROBE_RETURN_IF_ERROR(ReadNodes(&nodes, side, partner_names, arena));
+        MSPROBE_RETURN_IF_ERROR(ReadNodes(&nodes, parts));
         scanner.Leave(nodes);
       } else if (scanner.TakeValue(&ignored) != Step::kMember) {
         return Damaged(path_, scanner.position());
       }
     }
-    return LinkParents(side);
+    parts->side->shape_texts = shapes_.TakeTexts();
+    return Link(parts->side, &parts->arena);
   }
 
  private:
-  Status ReadNodes(formats::JsonScanner* nodes, SideIndex* side,
-                   std::vector<std::string_view>* partner_names, base::StringArena* arena) {
+  Status ReadNodes(formats::JsonScanner* nodes, GraphParts* parts) {
+    SideIndex& side = *parts->side;
     bool valid = true;
     for (Step step = nodes->Next(); step != Step::kEnd; step = nodes->Next()) {
       if (step != Step::kMember || nodes->value_start() != '{') {
         return Damaged(path_, nodes->position());
       }
-      if ((side->size() & 0xFFF) == 0) {
+      if ((side.size() & 0xFFF) == 0) {
         if (options_.cancel != nullptr && options_.cancel->cancelled()) return CancelledError();
-        if (options_.progress) options_.progress(nodes->position() - begin_, text_.size());
+        if (options_.progress) options_.progress(nodes->position(), text_.size());
       }
-      const uint32_t id = side->Add(formats::UnescapedView(nodes->raw_key(), arena, &valid));
-      side->places[id] = nodes->position();
+      const size_t begin = nodes->position();
+      // Names are copied: nothing of the mapping is needed later.
+      const uint32_t id = side.Add(Copy(nodes->raw_key(), &parts->arena));
+      side.places[id] = begin;
       formats::JsonScanner members = nodes->Enter();
       ScannedNode node;
       if (!ScanVisNode(&members, &node)) return Damaged(path_, members.position());
       nodes->Leave(members);
-      parent_names_.push_back(formats::UnescapedView(node.parent, arena, &valid));
-      partner_names->push_back(formats::UnescapedView(node.partner, arena, &valid));
-      Store(node, id, side);
+      const size_t length = nodes->position() - begin;
+      if (length > UINT32_MAX) return Damaged(path_, begin);
+      parts->lengths->push_back(static_cast<uint32_t>(length));
+      parent_names_.push_back(formats::UnescapedView(node.parent, &parts->arena, &valid));
+      parts->partners.push_back(formats::UnescapedView(node.partner, &parts->arena, &valid));
+      children_.push_back(node.children);
+      side.shapes.push_back(shapes_.Intern(node.shape));
+      Store(node, id, &side);
     }
     return Status::Ok();
+  }
+
+  std::string_view Copy(std::string_view raw, base::StringArena* arena) const {
+    bool valid = true;
+    const std::string_view name = formats::UnescapedView(raw, arena, &valid);
+    return name.data() == raw.data() ? arena->Copy(raw) : name;
   }
 
   void Store(const ScannedNode& node, uint32_t id, SideIndex* side) const {
@@ -125,11 +147,12 @@ class GraphReader {
     if (node.status) {
       side->status[id] = *node.status;
     } else if (!node.partner.empty()) {
-      side->status[id] = compare::NodeStatus::kPass;
+      side->status[id] = StatusOfIndex(bands_, side->index[id]);
     }
   }
 
-  Status LinkParents(SideIndex* side) const {
+  /// Parents by name; the lists of children say only their order.
+  Status Link(SideIndex* side, base::StringArena* arena) const {
     if (side->size() == 0) {
       return CorruptError("the file holds no nodes", "build or compare again", path_.string());
     }
@@ -139,31 +162,40 @@ class GraphReader {
     for (uint32_t id = 1; id < side->size(); ++id) {
       side->parents[id] = ids.Find(parent_names_[id], name_of);
     }
+    side->sibling_ranks.assign(side->size(), UINT32_MAX);
+    bool valid = true;
+    for (const std::string_view list : children_) {
+      uint32_t rank = 0;
+      ForEachString(list, [&](std::string_view raw) {
+        const uint32_t child = ids.Find(formats::UnescapedView(raw, arena, &valid), name_of);
+        if (child < side->size()) side->sibling_ranks[child] = rank++;
+      });
+    }
     return Status::Ok();
   }
 
   std::string_view text_;
-  const std::filesystem::path& path_;
   size_t begin_;
+  const std::filesystem::path& path_;
   bool inverted_;
+  std::vector<Band> bands_;
   const ReadOptions& options_;
+  ShapeTable shapes_;
   std::vector<std::string_view> parent_names_;
+  std::vector<std::string_view> children_;
 };
 
 class VisFile : public VisSource {
  public:
   VisFile(std::filesystem::path path, Header header, UnitEntry entry)
-      : path_(std::move(path)),
-        comparison_(!header.bench.empty()),
-        overflow_(header.overflow_check),
-        units_{entry} {
-    if (header.task == "all") mode_ = compare::CompareMode::kRealData;
-    if (header.task == "md5") mode_ = compare::CompareMode::kMd5;
+      : path_(std::move(path)), header_(std::move(header)), units_{entry} {
+    if (header_.task == "all") mode_ = compare::CompareMode::kRealData;
+    if (header_.task == "md5") mode_ = compare::CompareMode::kMd5;
   }
 
-  bool is_comparison() const override { return comparison_; }
+  bool is_comparison() const override { return header_.bench.has_value(); }
   compare::CompareMode mode() const override { return mode_; }
-  bool overflow_checked() const override { return overflow_; }
+  bool overflow_checked() const override { return header_.overflow_check; }
   const std::vector<UnitEntry>& units() const override { return units_; }
 
   Result<std::shared_ptr<UnitSource>> LoadUnit(size_t unit,
@@ -171,15 +203,16 @@ class VisFile : public VisSource {
 
  private:
   std::filesystem::path path_;
-  bool comparison_;
-  bool overflow_;
+  Header header_;
   compare::CompareMode mode_ = compare::CompareMode::kStatistics;
   std::vector<UnitEntry> units_;
 };
 
 Result<Header> ReadHeader(std::string_view text, const std::filesystem::path& path) {
   Header header;
+  header.size = text.size();
   const size_t begin = formats::SkipJsonSpace(text, 0);
+  std::optional<size_t> npu;
   if (begin >= text.size() || text[begin] != '{') {
     return CorruptError("not a .vis file: expected a JSON object", "give a file of msprobe graph",
                         path.string());
@@ -191,15 +224,17 @@ Result<Header> ReadHeader(std::string_view text, const std::filesystem::path& pa
       return Damaged(path, scanner.position());
     }
     const std::string_view key = scanner.raw_key();
-    if (key == "NPU") header.npu = value;
-    if (key == "Bench") header.bench = value;
+    const auto offset = static_cast<size_t>(value.data() - text.data());
+    if (key == "NPU" && value[0] == '{') npu = offset;
+    if (key == "Bench" && value[0] == '{') header.bench = offset;
     if (key == "task" && value.size() > 2) header.task = value.substr(1, value.size() - 2);
     if (key == "OverflowCheck") header.overflow_check = value == "true";
     if (key == "MicroSteps") {
       (void)std::from_chars(value.data(), value.data() + value.size(), header.micro_steps);
     }
   }
-  if (header.npu.empty()) header.npu = text.substr(begin);
+  header.npu = npu.value_or(begin);
+  if (!npu) header.bench.reset();
   return header;
 }
 
@@ -237,47 +272,46 @@ dump::NameIndex IndexNames(const SideIndex& side) {
 
 Result<std::shared_ptr<UnitSource>> VisFile::LoadUnit(size_t unit,
                                                       const ReadOptions& options) const {
-  MSPROBE_ASSIGN_OR_RETURN(base::MappedFile file, base::MappedFile::Open(path_));
-  auto loaded = std::make_shared<VisUnit>(std::move(file), path_);
-  MSPROBE_ASSIGN_OR_RETURN(const Header header, ReadHeader(loaded->file_.text(), path_));
+  MSPROBE_ASSIGN_OR_RETURN(ReadAtFile file, ReadAtFile::Open(path_));
+  MSPROBE_ASSIGN_OR_RETURN(const base::MappedFile mapped, base::MappedFile::Open(path_));
+  const std::string_view text = mapped.text();
+  if (text.size() != header_.size) {
+    return CorruptError("the file has changed since it was opened", "open it again",
+                        path_.string());
+  }
+  auto loaded = std::make_shared<VisUnit>(std::move(file));
   UnitIndex& index = loaded->index_;
   index.step = units_[unit].step;
   index.rank = units_[unit].rank;
-  index.micro_steps = header.micro_steps;
-  const char* base = loaded->file_.text().data();
-  const bool inverted = mode_ == compare::CompareMode::kMd5;
-  const auto offset = [base](std::string_view part) {
-    return static_cast<size_t>(part.data() - base);
-  };
-  std::vector<std::string_view> target_partners;
-  std::vector<std::string_view> golden_partners;
-  base::StringArena golden_arena;
+  index.micro_steps = header_.micro_steps;
+  GraphParts target{&index.target, &loaded->target_lengths_, {}, {}};
+  GraphParts golden{&index.golden, &loaded->golden_lengths_, {}, {}};
   Status golden_status;
   std::thread golden_reader;
-  if (!header.bench.empty()) {
+  if (header_.bench) {
     const auto read = [&] {
-      golden_status = GraphReader(*loaded, offset(header.bench), inverted, options)
-                          .Read(&index.golden, &golden_partners, &golden_arena);
+      try {
+        golden_status = GraphReader(text, *header_.bench, path_, mode_, options).Read(&golden);
+      } catch (const std::bad_alloc&) {
+        golden_status = LimitExceededError("out of memory", {}, path_.string());
+      }
     };
     if (options.threads > 1)
       golden_reader = std::thread(read);
     else
       read();
   }
-  const Status status = GraphReader(*loaded, offset(header.npu), inverted, options)
-                            .Read(&index.target, &target_partners, &index.arena);
+  const Status status = GraphReader(text, header_.npu, path_, mode_, options).Read(&target);
   if (golden_reader.joinable()) golden_reader.join();
-  MSPROBE_RETURN_IF_ERROR(status);
-  MSPROBE_RETURN_IF_ERROR(golden_status);
-  index.arena.Adopt(std::move(golden_arena));
+  MSPROBE_RETURN_IF_ERROR(Status(status));
+  MSPROBE_RETURN_IF_ERROR(Status(golden_status));
   if (index.is_comparison()) {
-    LinkPartners(target_partners, &index.target, index.golden, IndexNames(index.golden));
-    LinkPartners(golden_partners, &index.golden, index.target, IndexNames(index.target));
-    ShowPartnersMetrics(index.target, &index.golden);
+    LinkPartners(target.partners, &index.target, index.golden, IndexNames(index.golden));
+    LinkPartners(golden.partners, &index.golden, index.target, IndexNames(index.target));
   }
-  const float worst_band = BandsOf(mode_).back().lo;
-  index.target.Complete(worst_band);
-  index.golden.Complete(worst_band);
+  index.arena.Adopt(std::move(target.arena));
+  index.arena.Adopt(std::move(golden.arena));
+  index.Finish(mode_);
   return std::shared_ptr<UnitSource>(std::move(loaded));
 }
 

@@ -1,0 +1,1 @@
+"""The viewer as a tab of TensorBoard: see `plugin.py`."""

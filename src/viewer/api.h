@@ -1,0 +1,87 @@
+#pragma once
+
+#include <memory>
+#include <shared_mutex>
+#include <string>
+#include <vector>
+
+#include "formats/json/json_writer.h"
+#include "viewer/open_files.h"
+#include "viewer/query.h"
+#include "viewer/viewer_api.h"
+
+namespace msprobe::viewer {
+
+/// A file that a request names.
+struct FileContext {
+  ResolvedFile resolved;
+  std::shared_ptr<OpenFile> open;
+};
+
+/// A unit of an open file, as most requests name one. Its index does not change while this lives.
+struct UnitContext {
+  FileContext file;
+  size_t number = 0;
+  std::shared_ptr<LoadedUnit> unit;
+  std::shared_lock<std::shared_mutex> lock;
+  std::vector<visfile::Band> bands;
+  const visfile::UnitIndex& index() const { return unit->source->index(); }
+};
+
+/// One request and what is answered to it.
+struct Call {
+  const Query& query;
+  std::string_view body;
+  formats::JsonWriter* json;
+  Response* response;  ///< for answers that are not JSON
+};
+
+/// The handlers of all requests, one a route.
+class Api final : public ViewerApi {
+ public:
+  Api(FileCatalog catalog, const ViewerOptions& options)
+      : catalog_(std::move(catalog)),
+        options_(options),
+        files_({options.threads, options.max_cached_bytes, options.golden}) {}
+
+  Response Handle(const Request& request) override;
+  Result<std::string> ExportData(std::string_view file, const ExportLimits& limits) override;
+  void Shutdown() override { files_.CancelAll(); }
+
+ private:
+  using Handler = Status (Api::*)(const Call&);
+  static Handler FindHandler(std::string_view method, std::string_view route);
+
+  // viewer_api.cc
+  Status Files(const Call& call);
+  Status Open(const Call& call);
+  Status CancelOpen(const Call& call);
+  Result<FileContext> FindFile(const Query& query);
+  Result<UnitContext> FindUnit(const Query& query);
+  bool CanMatch(const FileContext& file) const;
+
+  // node_requests.cc
+  Status Rows(const Call& call);
+  Status Path(const Call& call);
+  Status List(const Call& call);
+  Status Search(const Call& call);
+  Status Seek(const Call& call);
+  Status Node(const Call& call);
+  Status OverviewBins(const Call& call);
+  Status Divergence(const Call& call);
+
+  // match_requests.cc
+  Status Matches(const Call& call);
+  Status AddMatch(const Call& call);
+  Status RemoveMatch(const Call& call);
+  Status YamlOfMatches(const Call& call);
+  Result<UnitContext> FindMatchable(const Query& query);
+  Status Save(const UnitContext& context);
+
+  FileCatalog catalog_;
+  ViewerOptions options_;
+  OpenFiles files_;
+  std::mutex saving_;  ///< one file of matches may hold many units
+};
+
+}  // namespace msprobe::viewer

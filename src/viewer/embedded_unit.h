@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "msprobe/status.h"
+#include "viewer/open_file.h"
+
+namespace msprobe::viewer {
+
+/// How much may still be said about single nodes.
+struct DetailBudget {
+  uint64_t bytes_left = 0;
+  uint64_t left_out = 0;  ///< nodes without details
+};
+
+/// Appends one unit of an exported report: all its nodes, and the details of as many as the budget
+/// allows, the suspicious ones first.
+Status AppendEmbeddedUnit(const LoadedUnit& unit, const visfile::VisSource& source,
+                          DetailBudget* budget, std::string* out);
+
+}  // namespace msprobe::viewer

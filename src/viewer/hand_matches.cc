@@ -1,0 +1,189 @@
+#include "viewer/hand_matches.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "viewer/node_label.h"
+
+namespace msprobe::viewer {
+
+using graph::kNoNode;
+using visfile::Side;
+using visfile::SideIndex;
+using visfile::UnitIndex;
+
+namespace {
+
+constexpr size_t kMaxPairs = 100'000;
+
+bool Unmatched(const UnitIndex& index, IdPair pair) {
+  return index.target.partners[pair.target] == kNoNode &&
+         index.golden.partners[pair.golden] == kNoNode;
+}
+
+std::string LabelIn(const SideIndex& side, uint32_t id) {
+  return LabelOf(side.names[id], side.names[side.parents[id]]).label;
+}
+
+/// Unmatched children of the pair that have the same label and kind, in order.
+void AppendChildren(const UnitIndex& index, IdPair pair, std::vector<IdPair>* pairs) {
+  std::multimap<std::string, uint32_t> free;
+  for (const uint32_t golden : index.golden.children(pair.golden)) {
+    if (index.golden.partners[golden] == kNoNode) {
+      free.emplace(LabelIn(index.golden, golden), golden);
+    }
+  }
+  for (const uint32_t target : index.target.children(pair.target)) {
+    if (index.target.partners[target] != kNoNode) continue;
+    const auto found = free.find(LabelIn(index.target, target));
+    if (found == free.end() || index.target.kinds[target] != index.golden.kinds[found->second]) {
+      continue;
+    }
+    pairs->push_back({target, found->second});
+    free.erase(found);
+  }
+}
+
+void SumUp(UnitIndex* index, compare::CompareMode mode) {
+  const float worst_band = visfile::BandsOf(mode).back().lo;
+  index->target.SumUp(worst_band);
+  index->golden.SumUp(worst_band);
+}
+
+void SetVerdict(SideIndex* side, uint32_t id, uint32_t partner, float metric,
+                compare::NodeStatus status) {
+  side->partners[id] = partner;
+  side->index[id] = metric;
+  side->status[id] = status;
+}
+
+}  // namespace
+
+void HandMatches::Apply(visfile::UnitSource* unit, compare::CompareMode mode, IdPair pair) {
+  UnitIndex& index = unit->mutable_index();
+  const Result<RecordedNode> target = ReadNode(*unit, Side::kTarget, pair.target);
+  const Result<RecordedNode> golden = ReadNode(*unit, Side::kGolden, pair.golden);
+  PairVerdict verdict;
+  if (target.ok() && golden.ok()) {
+    verdict = CompareRecorded(mode, index.target.names[pair.target], *target,
+                              index.golden.names[pair.golden], *golden);
+  } else {
+    verdict.index = std::nanf("");
+    verdict.status = compare::NodeStatus::kUnreadable;
+    verdict.reason = (target.ok() ? golden : target).status().fact();
+  }
+  SetVerdict(&index.target, pair.target, pair.golden, verdict.index, verdict.status);
+  SetVerdict(&index.golden, pair.golden, pair.target, verdict.index, verdict.status);
+  verdicts_[pair.target] = std::move(verdict);
+}
+
+void HandMatches::TakeBack(UnitIndex* index, IdPair pair) {
+  constexpr auto kUnmatched = compare::NodeStatus::kUnmatched;
+  SetVerdict(&index->target, pair.target, kNoNode, std::nanf(""), kUnmatched);
+  SetVerdict(&index->golden, pair.golden, kNoNode, std::nanf(""), kUnmatched);
+  verdicts_.erase(pair.target);
+}
+
+Result<std::vector<IdPair>> HandMatches::Add(visfile::UnitSource* unit, compare::CompareMode mode,
+                                             IdPair pair, bool children) {
+  UnitIndex& index = unit->mutable_index();
+  if (!Unmatched(index, pair)) {
+    return InvalidArgumentError("one of the nodes has a partner already",
+                                "pick two nodes without partners");
+  }
+  std::vector<IdPair> action{pair};
+  for (size_t i = 0; children && i < action.size() && action.size() < kMaxPairs; ++i) {
+    AppendChildren(index, action[i], &action);
+  }
+  for (const IdPair& made : action) Apply(unit, mode, made);
+  SumUp(&index, mode);
+  actions_.push_back(action);
+  return action;
+}
+
+Result<std::vector<IdPair>> HandMatches::Remove(visfile::UnitSource* unit,
+                                                compare::CompareMode mode,
+                                                const std::optional<IdPair>& pair) {
+  if (actions_.empty()) return NotFoundError("there is no match by hand to undo");
+  Action removed;
+  if (!pair) {
+    removed = std::move(actions_.back());
+    actions_.pop_back();
+  } else {
+    for (Action& action : actions_) {
+      const auto found = std::ranges::find_if(action, [&pair](const IdPair& made) {
+        return made.target == pair->target && made.golden == pair->golden;
+      });
+      if (found == action.end()) continue;
+      removed = {*found};
+      action.erase(found);
+      break;
+    }
+    std::erase_if(actions_, [](const Action& action) { return action.empty(); });
+    if (removed.empty()) return NotFoundError("this pair was not made by hand");
+  }
+  for (const IdPair& made : removed) TakeBack(&unit->mutable_index(), made);
+  SumUp(&unit->mutable_index(), mode);
+  return removed;
+}
+
+void HandMatches::Restore(std::vector<NamePairs> actions, visfile::UnitSource* unit,
+                          compare::CompareMode mode) {
+  if (actions.empty()) return;
+  UnitIndex& index = unit->mutable_index();
+  std::map<std::string_view, uint32_t> targets;
+  std::map<std::string_view, uint32_t> goldens;
+  // Only unmatched nodes can be meant, and they are few.
+  const auto add_free = [](const SideIndex& side, std::map<std::string_view, uint32_t>* ids) {
+    for (uint32_t id = 1; id < side.size(); ++id) {
+      if (side.partners[id] == kNoNode) ids->emplace(side.names[id], id);
+    }
+  };
+  add_free(index.target, &targets);
+  add_free(index.golden, &goldens);
+  for (const NamePairs& names : actions) {
+    Action action;
+    for (const auto& [target, golden] : names) {
+      const auto t = targets.find(target);
+      const auto g = goldens.find(golden);
+      if (t == targets.end() || g == goldens.end()) continue;
+      const IdPair pair{t->second, g->second};
+      if (!Unmatched(index, pair)) continue;
+      Apply(unit, mode, pair);
+      action.push_back(pair);
+    }
+    if (!action.empty()) actions_.push_back(std::move(action));
+  }
+  SumUp(&index, mode);
+}
+
+void HandMatches::ApplyAgain(const std::vector<IdPair>& pairs, visfile::UnitSource* unit,
+                             compare::CompareMode mode) {
+  for (const IdPair& pair : pairs) Apply(unit, mode, pair);
+  SumUp(&unit->mutable_index(), mode);
+}
+
+std::vector<IdPair> HandMatches::pairs() const {
+  std::vector<IdPair> all;
+  for (const Action& action : actions_) all.insert(all.end(), action.begin(), action.end());
+  return all;
+}
+
+std::vector<HandMatches::NamePairs> HandMatches::Names(const UnitIndex& index) const {
+  std::vector<NamePairs> names;
+  for (const Action& action : actions_) {
+    NamePairs& pairs = names.emplace_back();
+    for (const IdPair& pair : action) {
+      pairs.emplace_back(index.target.names[pair.target], index.golden.names[pair.golden]);
+    }
+  }
+  return names;
+}
+
+const PairVerdict* HandMatches::Find(Side side, uint32_t id, const UnitIndex& index) const {
+  const uint32_t target = side == Side::kTarget ? id : index.golden.partners[id];
+  const auto found = verdicts_.find(target);
+  return found == verdicts_.end() ? nullptr : &found->second;
+}
+
+}  // namespace msprobe::viewer

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "msprobe/status.h"
+#include "viewer/pair_metrics.h"
+#include "visfile/vis_source.h"
+
+namespace msprobe::viewer {
+
+struct IdPair {
+  uint32_t target = 0;
+  uint32_t golden = 0;
+};
+
+/// The pairs that a person has made in one unit, in the order in which they were made; each action
+/// is undone as a whole.
+class HandMatches {
+ public:
+  using NamePairs = std::vector<std::pair<std::string, std::string>>;
+
+  /// Pairs two unmatched nodes, with `children` also what lies below them under the same label.
+  /// Errors: InvalidArgument.
+  Result<std::vector<IdPair>> Add(visfile::UnitSource* unit, compare::CompareMode mode, IdPair pair,
+                                  bool children);
+  /// Takes back one pair, or without one the last action. Errors: NotFound.
+  Result<std::vector<IdPair>> Remove(visfile::UnitSource* unit, compare::CompareMode mode,
+                                     const std::optional<IdPair>& pair);
+  /// Applies what was saved; pairs whose nodes are gone or matched by now are left out.
+  void Restore(std::vector<NamePairs> actions, visfile::UnitSource* unit,
+               compare::CompareMode mode);
+
+  /// Puts pairs back that Remove() has taken from a copy of this.
+  void ApplyAgain(const std::vector<IdPair>& pairs, visfile::UnitSource* unit,
+                  compare::CompareMode mode);
+
+  std::vector<IdPair> pairs() const;
+  std::vector<NamePairs> Names(const visfile::UnitIndex& index) const;
+  const PairVerdict* Find(visfile::Side side, uint32_t id, const visfile::UnitIndex& index) const;
+
+ private:
+  using Action = std::vector<IdPair>;
+  void Apply(visfile::UnitSource* unit, compare::CompareMode mode, IdPair pair);
+  void TakeBack(visfile::UnitIndex* index, IdPair pair);
+
+  std::vector<Action> actions_;
+  std::map<uint32_t, PairVerdict> verdicts_;  ///< by target node
+};
+
+/// "<file>.matches.json" beside the file: the only file that the viewer writes.
+std::filesystem::path MatchesPath(const std::filesystem::path& file);
+
+/// The saved actions of one unit; none if nothing was saved. Errors: InvalidArgument, Io.
+Result<std::vector<HandMatches::NamePairs>> LoadMatches(const std::filesystem::path& file,
+                                                        const visfile::UnitEntry& unit);
+/// Replaces the actions of one unit, all or nothing.
+Status SaveMatches(const std::filesystem::path& file, const visfile::UnitEntry& unit,
+                   const std::vector<HandMatches::NamePairs>& actions);
+
+/// The pairs as a layer mapping for `msprobe graph -lm`. What a mapping cannot say (calls of
+/// functions, which it pairs by their order) stands in comments.
+std::string MatchesYaml(const visfile::UnitIndex& index, const std::vector<IdPair>& pairs);
+
+}  // namespace msprobe::viewer

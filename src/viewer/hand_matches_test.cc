@@ -1,0 +1,136 @@
+#include "viewer/hand_matches.h"
+
+#include <gmock/gmock.h>
+
+#include "graph/match.h"
+#include "viewer/api_fixture.h"
+
+namespace msprobe::viewer {
+namespace {
+
+using fixture::Asker;
+using fixture::ScratchDirectory;
+using fixture::SmallComparison;
+using testing::HasSubstr;
+using testing::Not;
+
+/// Ids of "left" and "right", which have no partners.
+std::string FreeIds(Asker* asker, const std::string& file) {
+  const auto id_of = [&](const std::string& side) {
+    const std::string list = asker->Get("list", "file=" + file + "&u=0&by=unmatched&side=" + side);
+    const size_t at = list.find("\"id\":") + 5;
+    return list.substr(at, list.find(',', at) - at);
+  };
+  return R"({"t":)" + id_of("t") + R"(,"g":)" + id_of("g") + ",\"children\":true}";
+}
+
+class HandMatchesTest : public testing::TestWithParam<std::string> {
+ protected:
+  HandMatchesTest() : file_(GetParam()) {
+    if (file_.ends_with(".db"))
+      fixture::WriteDb(small_, directory_.path() / file_, 2);
+    else
+      fixture::WriteVis(small_, directory_.path() / file_);
+    query_ = "file=" + file_ + "&u=0";
+    saved_ = directory_.path() / (file_ + ".matches.json");
+  }
+  SmallComparison small_;
+  ScratchDirectory directory_;
+  std::string file_;
+  std::string query_;
+  std::filesystem::path saved_;
+};
+
+TEST_P(HandMatchesTest, APairIsMeasuredSavedAndFoundAgain) {
+  {
+    Asker asker(directory_.path());
+    const std::string pair = FreeIds(&asker, file_);
+    const Response made = asker.Ask("matches", query_, "POST", pair);
+    ASSERT_EQ(made.status, 200) << made.body;
+    // 1 against 2 in all statistics: half of golden.
+    EXPECT_THAT(made.body, HasSubstr(R"("index":0.5)"));
+    EXPECT_THAT(made.body, HasSubstr("Module.net.left.Linear.forward.0"));
+    EXPECT_EQ(asker.Ask("matches", query_, "POST", pair).status, 400) << "no longer free";
+    EXPECT_THAT(asker.Open(file_), HasSubstr(R"("unmatched":[0,0])"));
+    EXPECT_TRUE(std::filesystem::exists(saved_));
+  }
+  Asker again(directory_.path());
+  EXPECT_THAT(again.Get("matches", query_), HasSubstr(R"("undo":true)"));
+  EXPECT_THAT(again.Get("list", query_ + "&by=unmatched"), HasSubstr(R"("total":0)"));
+  EXPECT_THAT(again.Get("rows", "file=" + file_ + "&u=0&t=0&g=0"), HasSubstr("net"));
+  const Response undone = again.Ask("matches", query_, "DELETE", "{}");
+  EXPECT_EQ(undone.status, 200) << undone.body;
+  EXPECT_THAT(again.Get("list", query_ + "&by=unmatched"), HasSubstr(R"("total":1)"));
+  EXPECT_FALSE(std::filesystem::exists(saved_));
+  EXPECT_EQ(again.Ask("matches", query_, "DELETE", "{}").status, 404);
+}
+
+TEST_P(HandMatchesTest, TheDetailOfAPairHasItsMetrics) {
+  Asker asker(directory_.path());
+  const std::string pair = FreeIds(&asker, file_);
+  ASSERT_EQ(asker.Ask("matches", query_, "POST", pair).status, 200);
+  const std::string id = pair.substr(5, pair.find(',') - 5);
+  const std::string node = asker.Get("node", query_ + "&side=t&id=" + id);
+  EXPECT_THAT(node, HasSubstr(R"("MaxRelativeErr":"50)"));
+  EXPECT_THAT(node, HasSubstr(R"("name":"Module.net.right.Linear.forward.0")"));
+}
+
+TEST_P(HandMatchesTest, TheExportIsALayerMapping) {
+  Asker asker(directory_.path());
+  EXPECT_EQ(asker.Get("matches.yaml", query_), "{}\n");
+  ASSERT_EQ(asker.Ask("matches", query_, "POST", FreeIds(&asker, file_)).status, 200);
+  const std::string yaml = asker.Get("matches.yaml", query_);
+  EXPECT_EQ(yaml, "TopLayer:\n  \"net.left\": \"net.right\"\n");
+  std::ofstream(directory_.path() / "map.yaml") << yaml;
+  const Result<graph::LayerMapping> mapping =
+      graph::LoadLayerMapping(directory_.path() / "map.yaml");
+  ASSERT_TRUE(mapping.ok()) << mapping.status().ToString();
+  EXPECT_EQ(mapping->by_class.at("TopLayer").front().golden_path, "net.right");
+}
+
+TEST_P(HandMatchesTest, NothingIsWrittenWithoutLeave) {
+  Asker asker(directory_.path(), {.allow_saving = false});
+  const Response refused = asker.Ask("matches", query_, "POST", FreeIds(&asker, file_));
+  EXPECT_EQ(refused.status, 422);
+  EXPECT_FALSE(std::filesystem::exists(saved_));
+  EXPECT_EQ(directory_.entries(), 1U);
+}
+
+TEST_P(HandMatchesTest, BadBodiesAreRefused) {
+  Asker asker(directory_.path());
+  for (const char* body : {"", "[]", "{", R"({"t":0,"g":0})", R"({"t":1})", R"({"t":"1","g":1})",
+                           R"({"t":99999,"g":1})", R"({"t":1,"g":1})"}) {
+    const Response response = asker.Ask("matches", query_, "POST", body);
+    EXPECT_EQ(response.status, 400) << body;
+  }
+  EXPECT_FALSE(std::filesystem::exists(saved_));
+}
+
+TEST_P(HandMatchesTest, ABrokenSavedFileIsANote) {
+  std::ofstream(saved_) << "{\"units\": [";
+  Asker asker(directory_.path());
+  EXPECT_THAT(asker.Open(file_), HasSubstr("the saved matches cannot be read"));
+  EXPECT_EQ(asker.Ask("matches", query_, "POST", FreeIds(&asker, file_)).status, 400)
+      << "it is not overwritten";
+  EXPECT_THAT(asker.Get("list", query_ + "&by=unmatched"), HasSubstr(R"("total":1)"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, HandMatchesTest, testing::Values("a.vis", "a.vis.db"),
+                         [](const auto& format) {
+                           return format.param == "a.vis" ? std::string("vis") : std::string("db");
+                         });
+
+TEST(MatchesYamlTest, WhatAMappingCannotSayIsAComment) {
+  visfile::UnitIndex index;
+  for (visfile::SideIndex* side : {&index.target, &index.golden}) {
+    side->Add("DefaultModel");
+    side->Add("Functional.a\n: b.0.forward");
+  }
+  const std::string yaml = MatchesYaml(index, {{1, 1}});
+  EXPECT_EQ(yaml,
+            "{}\n# not expressible: \"Functional.a\\n: b.0.forward\" with "
+            "\"Functional.a\\n: b.0.forward\"\n");
+}
+
+}  // namespace
+}  // namespace msprobe::viewer

@@ -1,0 +1,146 @@
+#include "formats/json/config_json.h"
+#include "viewer/answers.h"
+#include "viewer/api.h"
+
+namespace msprobe::viewer {
+
+using formats::ConfigJson;
+using formats::ConfigValue;
+using formats::JsonWriter;
+using visfile::Side;
+
+namespace {
+
+constexpr size_t kMaxShown = 1000;
+
+Result<uint32_t> NodeId(const ConfigValue& body, std::string_view key, size_t count) {
+  const std::optional<ConfigValue> value = body.Find(key);
+  if (!value) {
+    return InvalidArgumentError("the request's body lacks '" + std::string(key) + "'");
+  }
+  MSPROBE_ASSIGN_OR_RETURN(const int64_t id, value->Int(key));
+  if (id < 1 || id >= static_cast<int64_t>(count)) {
+    return InvalidArgumentError("there is no node '" + std::string(key) + "' of this number");
+  }
+  return static_cast<uint32_t>(id);
+}
+
+Result<IdPair> PairOf(const ConfigValue& body, const visfile::UnitIndex& unit) {
+  IdPair pair;
+  MSPROBE_ASSIGN_OR_RETURN(pair.target, NodeId(body, "t", unit.target.size()));
+  MSPROBE_ASSIGN_OR_RETURN(pair.golden, NodeId(body, "g", unit.golden.size()));
+  return pair;
+}
+
+/// The rows that show the pairs now: pairs whose parents do not face each other stand apart.
+void WriteChanged(const visfile::UnitSource& unit, const std::vector<IdPair>& pairs,
+                  JsonWriter* json) {
+  json->BeginObject().Key("total").UInt(pairs.size()).Key("changed").BeginArray();
+  const visfile::UnitIndex& index = unit.index();
+  for (size_t i = 0; i < pairs.size() && i < kMaxShown; ++i) {
+    const auto [target, golden] = pairs[i];
+    const bool face =
+        index.target.partners[target] == golden &&
+        index.target.partners[index.target.parents[target]] == index.golden.parents[golden];
+    if (face) {
+      WriteRow(unit, {target, golden}, json);
+    } else {
+      WriteRow(unit, {target, graph::kNoNode}, json);
+      WriteRow(unit, {graph::kNoNode, golden}, json);
+    }
+  }
+  json->EndArray().EndObject();
+}
+
+}  // namespace
+
+Result<UnitContext> Api::FindMatchable(const Query& query) {
+  MSPROBE_ASSIGN_OR_RETURN(UnitContext context, FindUnit(query));
+  if (!CanMatch(context.file)) {
+    return UnsupportedError("nodes of this file cannot be matched by hand",
+                            "match in a comparison that msprobe graph has written");
+  }
+  context.lock.unlock();
+  return context;
+}
+
+Status Api::Save(const UnitContext& context) {
+  const visfile::VisSource& source = context.file.open->source();
+  const std::lock_guard saving(saving_);
+  return SaveMatches(context.file.resolved.MemberOf(context.number), source.units()[context.number],
+                     context.unit->hand.Names(context.index()));
+}
+
+Status Api::Matches(const Call& call) {
+  JsonWriter* const json = call.json;
+  MSPROBE_ASSIGN_OR_RETURN(const UnitContext context, FindUnit(call.query));
+  const std::vector<IdPair> pairs = context.unit->hand.pairs();
+  json->BeginObject().Key("total").UInt(pairs.size()).Key("pairs").BeginArray();
+  for (size_t i = 0; i < pairs.size() && i < kMaxShown; ++i) {
+    json->BeginObject().Key("t").UInt(pairs[i].target).Key("g").UInt(pairs[i].golden);
+    json->Key("target").String(context.index().target.names[pairs[i].target]);
+    json->Key("golden").String(context.index().golden.names[pairs[i].golden]).EndObject();
+  }
+  json->EndArray().Key("undo").Bool(!pairs.empty()).EndObject();
+  return Status::Ok();
+}
+
+Status Api::AddMatch(const Call& call) {
+  MSPROBE_ASSIGN_OR_RETURN(const ConfigJson body,
+                           ConfigJson::Parse(std::string(call.body), "the request"));
+  MSPROBE_ASSIGN_OR_RETURN(const UnitContext context, FindMatchable(call.query));
+  const std::unique_lock lock(context.unit->mutex);
+  MSPROBE_ASSIGN_OR_RETURN(const IdPair pair, PairOf(body.root(), context.index()));
+  bool children = false;
+  if (const auto flag = body.root().Find("children")) {
+    MSPROBE_ASSIGN_OR_RETURN(children, flag->Bool("children"));
+  }
+  const compare::CompareMode mode = context.file.open->source().mode();
+  visfile::UnitSource* const source = context.unit->source.get();
+  MSPROBE_ASSIGN_OR_RETURN(const std::vector<IdPair> made,
+                           context.unit->hand.Add(source, mode, pair, children));
+  const Status saved = Save(context);
+  if (!saved.ok()) {
+    // What is shown and what is saved must agree.
+    MSPROBE_RETURN_IF_ERROR(context.unit->hand.Remove(source, mode, std::nullopt).status());
+    return saved;
+  }
+  context.file.open->SumUpAgain(context.number, context.index());
+  WriteChanged(*source, made, call.json);
+  return Status::Ok();
+}
+
+Status Api::RemoveMatch(const Call& call) {
+  MSPROBE_ASSIGN_OR_RETURN(
+      const ConfigJson body,
+      ConfigJson::Parse(call.body.empty() ? "{}" : std::string(call.body), "the request"));
+  MSPROBE_ASSIGN_OR_RETURN(const UnitContext context, FindMatchable(call.query));
+  const std::unique_lock lock(context.unit->mutex);
+  std::optional<IdPair> pair;
+  if (body.root().Find("t")) {
+    MSPROBE_ASSIGN_OR_RETURN(pair, PairOf(body.root(), context.index()));
+  }
+  const compare::CompareMode mode = context.file.open->source().mode();
+  visfile::UnitSource* const source = context.unit->source.get();
+  HandMatches before = context.unit->hand;
+  MSPROBE_ASSIGN_OR_RETURN(const std::vector<IdPair> removed,
+                           context.unit->hand.Remove(source, mode, pair));
+  const Status saved = Save(context);
+  if (!saved.ok()) {
+    context.unit->hand = std::move(before);
+    context.unit->hand.ApplyAgain(removed, source, mode);
+    return saved;
+  }
+  context.file.open->SumUpAgain(context.number, context.index());
+  WriteChanged(*source, removed, call.json);
+  return Status::Ok();
+}
+
+Status Api::YamlOfMatches(const Call& call) {
+  MSPROBE_ASSIGN_OR_RETURN(const UnitContext context, FindUnit(call.query));
+  call.response->content_type = "text/yaml; charset=utf-8";
+  call.response->body = MatchesYaml(context.index(), context.unit->hand.pairs());
+  return Status::Ok();
+}
+
+}  // namespace msprobe::viewer

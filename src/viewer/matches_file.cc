@@ -1,0 +1,127 @@
+#include "base/file.h"
+#include "formats/json/config_json.h"
+#include "formats/json/json_writer.h"
+#include "viewer/hand_matches.h"
+
+namespace msprobe::viewer {
+
+using formats::ConfigJson;
+using formats::ConfigValue;
+using formats::JsonWriter;
+
+namespace {
+
+struct SavedUnit {
+  visfile::UnitEntry entry;
+  std::vector<HandMatches::NamePairs> actions;
+};
+
+bool Same(const visfile::UnitEntry& a, const visfile::UnitEntry& b) {
+  return a.step == b.step && a.rank == b.rank;
+}
+
+Result<std::optional<int64_t>> OptionalInt(const ConfigValue& unit, std::string_view key) {
+  const std::optional<ConfigValue> value = unit.Find(key);
+  if (!value || value->is_null()) return std::optional<int64_t>();
+  MSPROBE_ASSIGN_OR_RETURN(const int64_t number, value->Int(key));
+  return std::optional<int64_t>(number);
+}
+
+Result<HandMatches::NamePairs> ReadPairs(const ConfigValue& list) {
+  HandMatches::NamePairs pairs;
+  MSPROBE_ASSIGN_OR_RETURN(const std::vector<ConfigValue> items, list.List("a match"));
+  for (const ConfigValue& item : items) {
+    MSPROBE_ASSIGN_OR_RETURN(const std::vector<ConfigValue> names, item.List("a pair"));
+    if (names.size() != 2) return item.Error("a pair must be two names");
+    MSPROBE_ASSIGN_OR_RETURN(const std::string_view target, names[0].String("the target"));
+    MSPROBE_ASSIGN_OR_RETURN(const std::string_view golden, names[1].String("the golden node"));
+    pairs.emplace_back(target, golden);
+  }
+  return pairs;
+}
+
+Result<std::vector<SavedUnit>> ReadFile(const std::filesystem::path& path) {
+  std::vector<SavedUnit> saved;
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return saved;
+  MSPROBE_ASSIGN_OR_RETURN(const ConfigJson file, ConfigJson::Read(path.string()));
+  const std::optional<ConfigValue> units = file.root().Find("units");
+  if (!units) return file.root().Error("the file holds no 'units'", "remove it to start anew");
+  MSPROBE_ASSIGN_OR_RETURN(const std::vector<ConfigValue> list, units->List("units"));
+  for (const ConfigValue& unit : list) {
+    SavedUnit& out = saved.emplace_back();
+    MSPROBE_ASSIGN_OR_RETURN(out.entry.step, OptionalInt(unit, "step"));
+    MSPROBE_ASSIGN_OR_RETURN(out.entry.rank, OptionalInt(unit, "rank"));
+    const std::optional<ConfigValue> matches = unit.Find("matches");
+    if (!matches) continue;
+    MSPROBE_ASSIGN_OR_RETURN(const std::vector<ConfigValue> actions, matches->List("matches"));
+    for (const ConfigValue& action : actions) {
+      MSPROBE_ASSIGN_OR_RETURN(HandMatches::NamePairs pairs, ReadPairs(action));
+      out.actions.push_back(std::move(pairs));
+    }
+  }
+  return saved;
+}
+
+std::string Render(const std::vector<SavedUnit>& units) {
+  std::string text;
+  JsonWriter json(&text, formats::JsonLayout::Indented(1));
+  const auto number = [&json](std::string_view key, const std::optional<int64_t>& value) {
+    json.Key(key);
+    if (value)
+      json.Int(*value);
+    else
+      json.Null();
+  };
+  json.BeginObject().Key("units").BeginArray();
+  for (const SavedUnit& unit : units) {
+    json.BeginObject();
+    number("step", unit.entry.step);
+    number("rank", unit.entry.rank);
+    json.Key("matches").BeginArray();
+    for (const HandMatches::NamePairs& action : unit.actions) {
+      json.BeginArray();
+      for (const auto& [target, golden] : action) {
+        json.BeginArray().String(target).String(golden).EndArray();
+      }
+      json.EndArray();
+    }
+    json.EndArray().EndObject();
+  }
+  json.EndArray().EndObject();
+  text.push_back('\n');
+  return text;
+}
+
+}  // namespace
+
+std::filesystem::path MatchesPath(const std::filesystem::path& file) {
+  return file.string() + ".matches.json";
+}
+
+Result<std::vector<HandMatches::NamePairs>> LoadMatches(const std::filesystem::path& file,
+                                                        const visfile::UnitEntry& unit) {
+  MSPROBE_ASSIGN_OR_RETURN(std::vector<SavedUnit> saved, ReadFile(MatchesPath(file)));
+  for (SavedUnit& entry : saved) {
+    if (Same(entry.entry, unit)) return std::move(entry.actions);
+  }
+  return std::vector<HandMatches::NamePairs>();
+}
+
+Status SaveMatches(const std::filesystem::path& file, const visfile::UnitEntry& unit,
+                   const std::vector<HandMatches::NamePairs>& actions) {
+  const std::filesystem::path path = MatchesPath(file);
+  MSPROBE_ASSIGN_OR_RETURN(std::vector<SavedUnit> saved, ReadFile(path));
+  std::erase_if(saved, [&unit](const SavedUnit& entry) { return Same(entry.entry, unit); });
+  if (!actions.empty()) saved.push_back({unit, actions});
+  if (saved.empty()) {
+    std::error_code error;
+    std::filesystem::remove(path, error);
+    return Status::Ok();
+  }
+  MSPROBE_ASSIGN_OR_RETURN(base::AtomicFile out, base::AtomicFile::Create(path));
+  MSPROBE_RETURN_IF_ERROR(out.Append(Render(saved)));
+  return out.Commit();
+}
+
+}  // namespace msprobe::viewer

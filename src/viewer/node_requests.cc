@@ -1,0 +1,230 @@
+#include <algorithm>
+
+#include "viewer/answers.h"
+#include "viewer/api.h"
+#include "viewer/node_detail.h"
+#include "viewer/node_lists.h"
+
+namespace msprobe::viewer {
+
+using formats::JsonWriter;
+using graph::kNoNode;
+using visfile::Side;
+
+namespace {
+
+constexpr int64_t kMaxPage = 1000;
+
+Result<uint32_t> NodeId(const Query& query, std::string_view name, size_t count) {
+  MSPROBE_ASSIGN_OR_RETURN(const int64_t id,
+                           query.RequiredInt(name, -1, static_cast<int64_t>(count) - 1));
+  return id < 0 ? kNoNode : static_cast<uint32_t>(id);
+}
+
+Result<Side> SideOf(const Query& query, const visfile::UnitIndex& unit) {
+  const std::string_view word = query.Find("side").value_or("t");
+  if (word == "t") return Side::kTarget;
+  if (word == "g" && unit.is_comparison()) return Side::kGolden;
+  return InvalidArgumentError("the parameter 'side' must be t or, in comparisons, g");
+}
+
+Result<NodeRef> NodeOf(const Query& query, const visfile::UnitIndex& unit) {
+  NodeRef node;
+  MSPROBE_ASSIGN_OR_RETURN(node.side, SideOf(query, unit));
+  const visfile::SideIndex& side = unit.side(node.side);
+  if (const auto name = query.Find("name")) {
+    const auto found = std::find(side.names.begin(), side.names.end(), *name);
+    if (found == side.names.end()) {
+      return NotFoundError("no node has this name", {}, std::string(name->substr(0, 200)));
+    }
+    node.id = static_cast<uint32_t>(found - side.names.begin());
+    return node;
+  }
+  MSPROBE_ASSIGN_OR_RETURN(const int64_t id,
+                           query.RequiredInt("id", 0, static_cast<int64_t>(side.size()) - 1));
+  node.id = static_cast<uint32_t>(id);
+  return node;
+}
+
+struct Page {
+  int64_t offset = 0;
+  int64_t limit = 0;
+};
+
+Result<Page> PageOf(const Query& query) {
+  Page page;
+  MSPROBE_ASSIGN_OR_RETURN(page.offset, query.Int("offset", 0, 0, INT64_MAX));
+  MSPROBE_ASSIGN_OR_RETURN(page.limit, query.Int("limit", 200, 0, kMaxPage));
+  return page;
+}
+
+void WriteItems(const visfile::UnitIndex& unit, uint64_t total, int64_t offset,
+                std::span<const NodeRef> items, JsonWriter* json) {
+  json->BeginObject().Key("total").UInt(total).Key("offset").Int(offset);
+  json->Key("items").BeginArray();
+  for (const NodeRef& item : items) WriteItem(unit, item, json);
+  json->EndArray().EndObject();
+}
+
+Result<NodeFilter> FilterOf(const Query& query, const UnitContext& context) {
+  return NodeFilter::Parse(query.Find("by").value_or(""), query.Find("value").value_or(""),
+                           context.bands);
+}
+
+}  // namespace
+
+Status Api::Rows(const Call& call) {
+  JsonWriter* const json = call.json;
+  MSPROBE_ASSIGN_OR_RETURN(const UnitContext context, FindUnit(call.query));
+  const visfile::UnitIndex& unit = context.index();
+  RowIds row;
+  MSPROBE_ASSIGN_OR_RETURN(row.target, NodeId(call.query, "t", unit.target.size()));
+  MSPROBE_ASSIGN_OR_RETURN(row.golden, NodeId(call.query, "g", unit.golden.size()));
+  MSPROBE_ASSIGN_OR_RETURN(const int64_t micro, call.query.Int("micro", -1, -1, INT32_MAX));
+  MSPROBE_ASSIGN_OR_RETURN(const Page page, PageOf(call.query));
+  std::vector<RowIds> rows = AlignChildren(unit, row);
+  if (micro >= 0) {
+    std::erase_if(rows, [&](const RowIds& child) {
+      return child.target != kNoNode ? unit.target.micro_steps[child.target] != micro
+                                     : unit.golden.micro_steps[child.golden] != micro;
+    });
+  }
+  json->BeginObject().Key("total").UInt(rows.size()).Key("offset").Int(page.offset);
+  json->Key("rows").BeginArray();
+  const auto total = static_cast<int64_t>(rows.size());
+  for (int64_t at = page.offset; at < total && at - page.offset < page.limit; ++at) {
+    WriteRow(*context.unit->source, rows[static_cast<size_t>(at)], json);
+  }
+  json->EndArray().EndObject();
+  return Status::Ok();
+}
+
+Status Api::Path(const Call& call) {
+  JsonWriter* const json = call.json;
+  MSPROBE_ASSIGN_OR_RETURN(const UnitContext context, FindUnit(call.query));
+  MSPROBE_ASSIGN_OR_RETURN(const NodeRef node, NodeOf(call.query, context.index()));
+  MSPROBE_ASSIGN_OR_RETURN(const int64_t alone, call.query.Int("alone", 0, 0, 1));
+  const auto id_of = [](uint32_t id) { return id == kNoNode ? int64_t{-1} : int64_t{id}; };
+  json->BeginObject().Key("side").String(SideLetter(node.side)).Key("id").UInt(node.id);
+  json->Key("rows").BeginArray();
+  for (const PathStep& step : PathTo(context.index(), node.side, node.id, alone != 0)) {
+    json->BeginObject().Key("t").Int(id_of(step.row.target)).Key("g").Int(id_of(step.row.golden));
+    json->Key("at").UInt(step.at).Key("total").UInt(step.total).EndObject();
+  }
+  json->EndArray().EndObject();
+  return Status::Ok();
+}
+
+Status Api::List(const Call& call) {
+  JsonWriter* const json = call.json;
+  MSPROBE_ASSIGN_OR_RETURN(const UnitContext context, FindUnit(call.query));
+  MSPROBE_ASSIGN_OR_RETURN(const Side side, SideOf(call.query, context.index()));
+  MSPROBE_ASSIGN_OR_RETURN(const Page page, PageOf(call.query));
+  MSPROBE_ASSIGN_OR_RETURN(const NodeFilter filter, FilterOf(call.query, context));
+  const NodePage found =
+      ListNodes(context.index(), side, filter, static_cast<uint64_t>(page.offset),
+                static_cast<uint64_t>(page.limit));
+  WriteItems(context.index(), found.total, page.offset, found.items, json);
+  return Status::Ok();
+}
+
+Status Api::Search(const Call& call) {
+  JsonWriter* const json = call.json;
+  MSPROBE_ASSIGN_OR_RETURN(const UnitContext context, FindUnit(call.query));
+  MSPROBE_ASSIGN_OR_RETURN(const std::string_view text, call.query.Text("q"));
+  MSPROBE_ASSIGN_OR_RETURN(const Page page, PageOf(call.query));
+  const std::string_view sides = call.query.Find("side").value_or("b");
+  std::vector<NodeRef> items;
+  uint64_t total = 0;
+  const auto take = [&](Side side, NameSearch* search) {
+    const std::vector<uint32_t> hits = search->Find(text);
+    for (const uint32_t id : hits) {
+      if (total >= static_cast<uint64_t>(page.offset) &&
+          items.size() < static_cast<size_t>(page.limit)) {
+        items.push_back({side, id});
+      }
+      ++total;
+    }
+  };
+  if (sides != "g") take(Side::kTarget, &context.unit->target_search);
+  if (sides != "t") take(Side::kGolden, &context.unit->golden_search);
+  WriteItems(context.index(), total, page.offset, items, json);
+  return Status::Ok();
+}
+
+Status Api::Seek(const Call& call) {
+  JsonWriter* const json = call.json;
+  MSPROBE_ASSIGN_OR_RETURN(const UnitContext context, FindUnit(call.query));
+  MSPROBE_ASSIGN_OR_RETURN(const NodeRef from, NodeOf(call.query, context.index()));
+  MSPROBE_ASSIGN_OR_RETURN(const int64_t direction, call.query.Int("dir", 1, -1, 1));
+  MSPROBE_ASSIGN_OR_RETURN(const NodeFilter filter, FilterOf(call.query, context));
+  json->BeginObject().Key("item");
+  const auto found = SeekNode(context.index(), from, direction > 0, filter);
+  if (found)
+    WriteItem(context.index(), *found, json);
+  else
+    json->Null();
+  json->EndObject();
+  return Status::Ok();
+}
+
+Status Api::Node(const Call& call) {
+  JsonWriter* const json = call.json;
+  MSPROBE_ASSIGN_OR_RETURN(const UnitContext context, FindUnit(call.query));
+  MSPROBE_ASSIGN_OR_RETURN(const NodeRef node, NodeOf(call.query, context.index()));
+  const auto& units = context.file.open->source().units();
+  const auto step = context.index().step;
+  const auto unit_of_rank = [&](int64_t rank) {
+    for (size_t i = 0; i < units.size(); ++i) {
+      if (units[i].step == step && units[i].rank == rank) return static_cast<int64_t>(i);
+    }
+    return int64_t{-1};
+  };
+  return WriteDetail(*context.unit->source, node.side, node.id, unit_of_rank,
+                     context.unit->hand.Find(node.side, node.id, context.index()), json);
+}
+
+Status Api::OverviewBins(const Call& call) {
+  JsonWriter* const json = call.json;
+  MSPROBE_ASSIGN_OR_RETURN(const UnitContext context, FindUnit(call.query));
+  MSPROBE_ASSIGN_OR_RETURN(const int64_t bins, call.query.Int("bins", 400, 1, 4000));
+  json->BeginObject().Key("bins").BeginArray();
+  for (const OverviewBin& bin : Overview(context.index(), static_cast<uint32_t>(bins))) {
+    json->BeginObject().Key("worst");
+    WriteIndex(bin.worst, json);
+    json->Key("unmatched").UInt(bin.unmatched);
+    json->Key("side").String(SideLetter(bin.node.side)).Key("id").UInt(bin.node.id).EndObject();
+  }
+  json->EndArray().EndObject();
+  return Status::Ok();
+}
+
+Status Api::Divergence(const Call& call) {
+  JsonWriter* const json = call.json;
+  constexpr uint64_t kMaxCulprits = 100;
+  MSPROBE_ASSIGN_OR_RETURN(const UnitContext context, FindUnit(call.query));
+  const visfile::UnitIndex& unit = context.index();
+  MSPROBE_ASSIGN_OR_RETURN(const NodeFilter culprits,
+                           NodeFilter::Parse("role", "culprit", context.bands));
+  MSPROBE_ASSIGN_OR_RETURN(const NodeFilter victims,
+                           NodeFilter::Parse("role", "victim", context.bands));
+  MSPROBE_ASSIGN_OR_RETURN(const NodeFilter undecidable,
+                           NodeFilter::Parse("role", "undecidable", context.bands));
+  const NodePage found = ListNodes(unit, Side::kTarget, culprits, 0, kMaxCulprits);
+  json->BeginObject().Key("total").UInt(found.total);
+  json->Key("victims").UInt(ListNodes(unit, Side::kTarget, victims, 0, 0).total);
+  json->Key("undecided").UInt(ListNodes(unit, Side::kTarget, undecidable, 0, 0).total);
+  json->Key("culprits").BeginArray();
+  for (const NodeRef& culprit : found.items) {
+    MSPROBE_ASSIGN_OR_RETURN(const RecordedNode node,
+                             ReadNode(*context.unit->source, culprit.side, culprit.id));
+    json->BeginObject().Key("id").UInt(culprit.id);
+    json->Key("name").String(unit.target.names[culprit.id]);
+    json->Key("reason").String(node.reason);
+    json->Key("frame").String(node.stack.empty() ? "" : node.stack.front()).EndObject();
+  }
+  json->EndArray().EndObject();
+  return Status::Ok();
+}
+
+}  // namespace msprobe::viewer

@@ -1,0 +1,133 @@
+"""What the server refuses, and that it goes on after that."""
+
+from __future__ import annotations
+
+import socket
+import time
+
+import pytest
+
+from conftest import Server
+
+
+def test_page_and_headers(server: Server) -> None:
+    status, headers, body = server.ask("/")
+    assert status == 200
+    assert headers["Content-Type"] == "text/html; charset=utf-8"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+    assert "default-src 'self'" in headers["Content-Security-Policy"]
+    assert b"msprobe" in body
+    tag = headers["ETag"]
+    assert server.ask("/", If_None_Match=tag)[0::2] == (304, b"")
+    assert server.ask("/", "HEAD")[0::2] == (200, b"")
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "10.0.0.1", ""]
+)
+def test_other_hosts_are_refused(server: Server, host: str) -> None:
+    for target in ("/", "/api/files"):
+        status, _, body = server.ask(target, Host=host)
+        assert status == 403, body
+
+
+@pytest.mark.parametrize("host", ["localhost:1", "LOCALHOST", "127.0.0.1", "[::1]:8080"])
+def test_own_names_are_served(server: Server, host: str) -> None:
+    assert server.ask("/api/files", Host=host)[0] == 200
+
+
+@pytest.mark.parametrize("origin", [None, "http://evil.example", "null", "http://127.0.0.1:1"])
+@pytest.mark.parametrize("method", ["POST", "DELETE", "PUT"])
+def test_changes_from_other_sites_are_refused(
+    server: Server, method: str, origin: str | None
+) -> None:
+    headers = {} if origin is None else {"Origin": origin}
+    status, _, body = server.ask("/api/matches?file=x&u=0", method, "{}", **headers)
+    assert status == 403, body
+
+
+def test_own_origin_may_change(server: Server) -> None:
+    origin = server.url.rstrip("/")
+    status, _, _ = server.ask("/api/open?file=none.vis", "DELETE", Origin=origin)
+    assert status == 404
+    assert server.ask("/viewer.js", "POST", "", Origin=origin)[0] == 405
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "//etc/passwd", "/index.html/..",
+        "/api", "/api/", "/api/../files", "/.", "/viewer.js%00",
+    ],
+)  # fmt: skip
+def test_paths_outside_are_not_found(server: Server, target: str) -> None:
+    status, _, body = server.ask(target)
+    assert status == 404, body
+    assert b"root:" not in body
+
+
+def test_too_much_is_refused(server: Server) -> None:
+    origin = server.url.rstrip("/")
+    status, _, _ = server.ask("/api/files", X_Long="x" * 20_000)
+    assert status == 431
+    status, _, _ = server.ask("/api/matches", "POST", "x" * (1 << 21), Origin=origin)
+    assert status == 413
+    assert server.ask("/api/rows?file=" + "x" * 15_000)[0] in (400, 404, 431)
+    assert server.ask("/api/files")[0] == 200
+
+
+@pytest.mark.parametrize(
+    "garbage", [b"\x16\x03\x01\x02\x00\x01", b"GET / HTTP/9.9\r\n\r\n", b"\r\n\r\n\r\n", b"G" * 99]
+)
+def test_garbage_ends_the_connection(server: Server, garbage: bytes) -> None:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
+        connection.sendall(garbage)
+        connection.shutdown(socket.SHUT_WR)
+        answer = b""
+        while part := connection.recv(4096):
+            answer += part
+        assert answer == b"" or answer.startswith(b"HTTP/1.1 4")
+    assert server.ask("/api/files")[0] == 200
+
+
+def test_slow_requests_are_dropped(server: Server) -> None:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n")
+        begin = time.monotonic()
+        try:
+            while time.monotonic() - begin < 50:
+                connection.sendall(b"X-Slow: 1\r\n")
+                time.sleep(1)
+            raise AssertionError("the connection stays open")
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+
+
+def test_a_connection_serves_many_requests(server: Server) -> None:
+    connection = server.connect()
+    for _ in range(50):
+        connection.request("GET", "/api/files")
+        response = connection.getresponse()
+        assert response.status == 200
+        response.read()
+    connection.close()
+
+
+def test_idle_connections_do_not_keep_others_out(server: Server) -> None:
+    idle = []
+    try:
+        for _ in range(400):
+            idle.append(socket.create_connection(("127.0.0.1", server.port), timeout=30))
+        # Those that were too many are closed; when the idle ones time out there is room again.
+        for attempt in range(60):
+            try:
+                assert server.ask("/api/files")[0] == 200
+                break
+            except (ConnectionError, OSError):
+                time.sleep(1)
+        else:
+            raise AssertionError("no room")
+    finally:
+        for connection in idle:
+            connection.close()

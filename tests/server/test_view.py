@@ -1,0 +1,136 @@
+"""`msprobe view` from outside: files, dumps, comparisons on the fly, matching, reports, restart."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from conftest import CLI, Server
+
+
+def only_file(server: Server) -> str:
+    (entry,) = server.api("files")["files"]
+    return str(entry["file"])
+
+
+def test_ranks_of_one_run_are_one_file(server: Server) -> None:
+    file = only_file(server)
+    assert re.fullmatch(r"compare_step\*_rank\*_\d+\.vis", file)
+    answer = server.open(file)
+    assert [unit["rank"] for unit in answer["units"]] == [0, 1]
+    assert answer["units"][1]["worst"] > answer["units"][0]["worst"] > 0
+    rows = server.api(f"rows?file={file}&u=1&t=0&g=0")
+    assert [row["t"]["label"] for row in rows["rows"]] == ["net"]
+
+
+def test_dumps_are_built_and_compared_on_the_fly(dumps: Path) -> None:
+    server = Server(dumps / "target", "--golden", dumps / "golden")
+    try:
+        file = only_file(server)
+        answer = server.open(file)
+        assert answer["type"] == "compare"
+        assert answer["can_match"] is False
+        assert len(answer["units"]) == 2
+        found = server.api(f"search?file={file}&u=0&q=relu&side=t")["items"]
+        node = server.api(f"node?file={file}&u=0&side=t&id={found[0]['id']}")
+        assert node["partner"]["name"] == "Functional.relu.0.forward"
+        assert {v["key"] for v in node["values"]} == {"input.0", "output.0"}
+    finally:
+        assert server.stop()[0] == 0
+
+
+def test_a_single_dump(dumps: Path) -> None:
+    server = Server(dumps / "target" / "step0" / "rank0")
+    try:
+        answer = server.open(only_file(server))
+        assert answer["type"] == "build"
+        assert answer["units"][0]["nodes"] == [5, 0]
+    finally:
+        server.stop()
+
+
+def test_the_same_page_after_a_restart(written: Path) -> None:
+    first = Server(written)
+    file = only_file(first)
+    first.open(file)
+    assert first.stop()[0] == 0
+    second = Server(written, "--port", str(first.port))
+    try:
+        # Without 'open': a page goes on where it was.
+        assert second.api(f"rows?file={file}&u=0&t=0&g=0")["total"] == 1
+    finally:
+        second.stop()
+
+
+def test_a_port_in_use_is_an_error(server: Server, written: Path) -> None:
+    command = [str(CLI), "view", str(written), "--port", str(server.port)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode != 0
+    assert "cannot listen" in done.stderr
+    assert "--port" in done.stderr
+
+
+def test_nothing_to_view_is_an_error(tmp_path: Path) -> None:
+    for path in (tmp_path / "none", tmp_path / "x.txt"):
+        (tmp_path / "x.txt").write_text("")
+        command = [str(CLI), "view", str(path)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 2, done.stderr
+
+
+def test_report_holds_all_and_loads_nothing(written: Path, tmp_path: Path) -> None:
+    source = sorted(written.glob("*.vis"))[0]
+    report = tmp_path / "report.html"
+    command = [str(CLI), "view", str(source), "--export", str(report)]
+    subprocess.run(command, check=True, capture_output=True)
+    page = report.read_text()
+    data = re.search(r'<script type="application/json" id="msprobe-data">(.*?)</script>', page, re.S)
+    assert data is not None
+    content = json.loads(data[1])
+    assert content["version"] == 1
+    assert content["open"]["can_match"] is False
+    assert [node["id"] for node in content["units"][0]["target"]][0] == 0
+    assert len(content["units"][0]["details"]["t"]) == 5
+    assert not re.search(r'(?:src|href)="(?!data:)[^"]', page), "a report is one file"
+
+
+def test_matches_survive_a_restart(dumps: Path, tmp_path: Path) -> None:
+    golden = tmp_path / "golden"
+    shutil.copytree(dumps / "golden" / "step0" / "rank0", golden)
+    for name in ("dump.json", "construct.json"):
+        text = (golden / name).read_text()
+        (golden / name).write_text(text.replace("net.fc.Linear", "net.dense.Linear"))
+    output = tmp_path / "out"
+    target = dumps / "target" / "step0" / "rank0"
+    graph = [str(CLI), "graph", "-tp", str(target), "-gp", str(golden)]
+    subprocess.run([*graph, "-o", str(output)], check=True, capture_output=True)
+    server = Server(output)
+    file = only_file(server)
+    unit = f"file={file}&u=0"
+    ids = {s: server.api(f"list?{unit}&by=unmatched&side={s}")["items"][0]["id"] for s in "tg"}
+    body = json.dumps({"t": ids["t"], "g": ids["g"], "children": True})
+    origin = server.url.rstrip("/")
+    status, _, answer = server.ask(f"/api/matches?{unit}", "POST", body, Origin=origin)
+    assert status == 200, answer
+    made = json.loads(answer)["changed"]
+    assert made[0]["index"] is not None
+    yaml = server.ask(f"/api/matches.yaml?{unit}")[2].decode()
+    assert '"net.fc": "net.dense"' in yaml
+    server.stop()
+    again = Server(output)
+    assert again.api(f"list?{unit}&by=unmatched&side=t")["total"] == 0
+    again.stop()
+
+    # The same pairs from the command line, by the exported mapping.
+    (tmp_path / "map.yaml").write_text(yaml)
+    mapped = tmp_path / "mapped"
+    subprocess.run(
+        [*graph, "-lm", str(tmp_path / "map.yaml"), "-o", str(mapped)],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    check = Server(mapped)
+    assert check.api(f"list?file={only_file(check)}&u=0&by=unmatched&side=t")["total"] == 0
+    check.stop()
