@@ -9,6 +9,9 @@ await journey(
     await page.keyboard.press("f");
     await becomes(() => selected(page), CULPRIT);
     await row(page, CULPRIT).locator(".half.t .culprit").waitFor();
+    // Nothing is left out where there is room.
+    await row(page, "attn").locator(".half.t .cls", { hasText: "SelfAttention" }).waitFor();
+    await row(page, "attn").locator(".half.t .shape").waitFor();
     const box = await row(page, CULPRIT).boundingBox();
     const tree = await page.locator(".tree").boundingBox();
     assert.ok(box.y >= tree.y && box.y + box.height <= tree.y + tree.height);

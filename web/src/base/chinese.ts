@@ -79,6 +79,7 @@ export const chinese: Record<PhraseKey, string> = {
   "overflow.high": "溢出：高",
   "overflow.critical": "溢出：严重",
   "role.culprit": "分歧点",
+  "role.culprit_short": "分歧点",
   "role.victim": "受影响",
   "role.amplifier": "放大误差",
   "role.collective": "由其他 rank 带入",

@@ -77,6 +77,7 @@ export const english = {
   "overflow.high": "overflow: high",
   "overflow.critical": "overflow: critical",
   "role.culprit": "diverges here",
+  "role.culprit_short": "diverges",
   "role.victim": "carries it on",
   "role.amplifier": "makes it larger",
   "role.collective": "brought by another rank",

@@ -129,7 +129,9 @@ function ItemRow({ app, item, id, at, total, active, sides, choose }: RowProps) 
       />
       <NameText className="item-label" name={item.label} full={item.name} />
       {item.role === "culprit" ? (
-        <span class="culprit">{text("role.culprit")}</span>
+        <span class="culprit" title={text("role.culprit")}>
+          {text("role.culprit_short")}
+        </span>
       ) : (
         <NameText className="item-name" name={item.name} />
       )}

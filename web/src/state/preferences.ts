@@ -42,7 +42,7 @@ export const themeChoice = stored<ThemeChoice>("theme", "auto", oneOf("auto", "l
 export const language = stored<Language>("language", browserLanguage, oneOf("en", "zh"));
 export const textSize = stored<number>("textSize", 100, between(50, 400));
 /** Widths and heights in units of the text size, so that they grow with it. */
-export const sideWidth = stored<number>("sideWidth", 22, between(12, 60));
+export const sideWidth = stored<number>("sideWidth", 24, between(12, 60));
 export const detailHeight = stored<number>("detailHeight", 18, between(4, 80));
 /** Share of the target's half. */
 export const split = stored<number>("split", 0.5, between(0.1, 0.9));
