@@ -145,6 +145,11 @@ class UnitInspector {
     std::error_code error;
     const uint64_t bytes = std::filesystem::file_size(*path, error);
     if (!error) report_.tensor_files.bytes += bytes;
+    if (Status checked = formats::VerifyChecksums(*stored); !checked.ok()) {
+      ++report_.tensor_files.damaged;
+      AddProblem(std::move(checked).WithPath(path->string()));
+      return;
+    }
     const auto* shape = record.extents.data() + value.shape_begin;
     if (!std::equal(stored->shape.begin(), stored->shape.end(), shape, shape + value.shape_size)) {
       ++report_.tensor_files.damaged;

@@ -129,6 +129,9 @@ const Command kInspectCommand = {
     "inspect",
     "Tell what a dump holds: ranks, records, tensors, and what is missing or damaged.",
     "  msprobe inspect DIR [--json] [--repair]\n",
+    "Every tensor file is read: what a .pt file holds is checked against its checksums, which "
+    "graph\n"
+    "leaves out. Checksums that torch was told to skip are no damage.\n"
     "exit codes:\n"
     "  0 whole   2 no dump, or one that cannot be read\n"
     "  3 something is torn or damaged, or tensor files are missing\n",

@@ -27,4 +27,8 @@ Result<StoredTensor> OpenTensorFile(const std::filesystem::path& path,
   return tensor;
 }
 
+Status VerifyChecksums(const StoredTensor& tensor, const TensorFileLimits& limits) {
+  return VerifyTorchPt(tensor.file.bytes(), limits);
+}
+
 }  // namespace msprobe::formats

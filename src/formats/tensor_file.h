@@ -38,4 +38,8 @@ struct StoredTensor {
 Result<StoredTensor> OpenTensorFile(const std::filesystem::path& path,
                                     const TensorFileLimits& limits = {});
 
+/// Checks what a torch .pt archive holds against its checksums. OpenTensorFile leaves this out: it
+/// reads every value. Other formats have no checksums: Ok. Errors: Corrupt, LimitExceeded.
+Status VerifyChecksums(const StoredTensor& tensor, const TensorFileLimits& limits = {});
+
 }  // namespace msprobe::formats

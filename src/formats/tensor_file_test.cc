@@ -6,6 +6,7 @@
 
 #include <complex>
 #include <cstring>
+#include <fstream>
 #include <string>
 
 #include "formats/npy/npy_writer.h"
@@ -187,6 +188,29 @@ TEST_F(WriterTest, UnknownDTypeIsRefused) {
   ASSERT_TRUE(file.ok()) << file.status().ToString();
   EXPECT_EQ(WriteNpy(TensorView{}, &*file).code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(WriteTorchPt(TensorView{}, "", &*file).code(), StatusCode::kInvalidArgument);
+}
+
+TEST(VerifyChecksums, ADamagedValueIsFoundThere) {
+  const auto path =
+      std::filesystem::temp_directory_path() / ("msprobe_checksums_" + std::to_string(::getpid()));
+  std::string bytes =
+      *base::ReadSmallFile(MSPROBE_SOURCE_DIR "/tests/interop/data/parameter.pt", 1 << 20);
+  const float five = 5;
+  const size_t at = bytes.find(std::string_view(reinterpret_cast<const char*>(&five), 4));
+  ASSERT_NE(at, std::string::npos);
+  ++bytes[at];
+  std::ofstream(path, std::ios::binary) << bytes;
+  const auto tensor = OpenTensorFile(path);
+  std::filesystem::remove(path);
+  ASSERT_TRUE(tensor.ok()) << tensor.status().ToString();
+  EXPECT_EQ(VerifyChecksums(*tensor).code(), StatusCode::kCorrupt);
+}
+
+TEST(VerifyChecksums, WhatIsWholeOrHasNonePasses) {
+  for (const char* name : {"parameter.pt", "no_checksums.pt", "legacy.pt", "fortran.npy"}) {
+    EXPECT_TRUE(VerifyChecksums(OpenSample(name)).ok()) << name;
+  }
+  EXPECT_THAT(Values<float>(OpenSample("no_checksums.pt")), ElementsAre(0, 1, 2, 3, 4, 5));
 }
 
 }  // namespace

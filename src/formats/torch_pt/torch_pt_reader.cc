@@ -9,6 +9,7 @@
 #include "formats/byte_order.h"
 #include "formats/pickle/pickle_reader.h"
 #include "formats/torch_pt/tensor_recipe.h"
+#include "formats/zip/zip_format.h"
 #include "formats/zip/zip_reader.h"
 
 namespace msprobe::formats {
@@ -37,6 +38,11 @@ bool LooksLikeTar(Bytes bytes) {
 
 bool LooksLikePickle(Bytes bytes) {
   return !bytes.empty() && (bytes[0] == std::byte{0x80} || bytes[0] == std::byte{'L'});
+}
+
+Result<ZipArchive> OpenArchive(Bytes bytes, const TensorFileLimits& limits) {
+  return ZipArchive::Open(bytes, {.max_entries = limits.max_zip_entries,
+                                  .max_inflated_bytes = limits.max_inflated_bytes});
 }
 
 /// An entry that must be there, named "<archive>/<name>".
@@ -71,10 +77,7 @@ Status NoTorchArchive(const ZipArchive& archive) {
 }
 
 Result<StoredTensor> ReadZip(Bytes bytes, const TensorFileLimits& limits) {
-  MSPROBE_ASSIGN_OR_RETURN(
-      const ZipArchive archive,
-      ZipArchive::Open(bytes, {.max_entries = limits.max_zip_entries,
-                               .max_inflated_bytes = limits.max_inflated_bytes}));
+  MSPROBE_ASSIGN_OR_RETURN(const ZipArchive archive, OpenArchive(bytes, limits));
   if (archive.entries().empty()) return NoTorchArchive(archive);
   const std::string_view first = archive.entries()[0].name;
   const std::string_view root = first.substr(0, first.find('/'));
@@ -199,6 +202,16 @@ Result<StoredTensor> ReadTorchPt(Bytes bytes, const TensorFileLimits& limits) {
   if (LooksLikePickle(bytes)) return ReadLegacy(bytes, limits);
   return UnsupportedError("torch's first file format, a tar archive",
                           "load it with torch and store the tensor again");
+}
+
+Status VerifyTorchPt(Bytes bytes, const TensorFileLimits& limits) {
+  if (!LooksLikeZip(bytes)) return Status::Ok();
+  MSPROBE_ASSIGN_OR_RETURN(const ZipArchive archive, OpenArchive(bytes, limits));
+  for (const ZipEntry& entry : archive.entries()) {
+    if (entry.method != zip::kMethodStored) continue;
+    MSPROBE_RETURN_IF_ERROR(ZipArchive::VerifyCrc(entry, entry.stored));
+  }
+  return Status::Ok();
 }
 
 }  // namespace msprobe::formats

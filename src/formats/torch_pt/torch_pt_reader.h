@@ -15,4 +15,8 @@ bool LooksLikeTorchPt(std::span<const std::byte> bytes);
 /// compressed or big-endian. Nothing in the file is executed.
 Result<StoredTensor> ReadTorchPt(std::span<const std::byte> bytes, const TensorFileLimits& limits);
 
+/// Checks the stored entries of a zip archive against their checksums; anything else is Ok.
+/// Compressed entries were checked when they were read.
+Status VerifyTorchPt(std::span<const std::byte> bytes, const TensorFileLimits& limits);
+
 }  // namespace msprobe::formats

@@ -259,7 +259,7 @@ Result<Bytes> ZipArchive::Read(const ZipEntry& entry, std::vector<std::byte>* bu
 }
 
 Status ZipArchive::VerifyCrc(const ZipEntry& entry, Bytes contents) {
-  if (base::Crc32(0, contents) == entry.crc32) return Status::Ok();
+  if (entry.crc32 == 0 || base::Crc32(0, contents) == entry.crc32) return Status::Ok();
   return Damaged("the contents of entry " + Quoted(entry.name) + " do not match its checksum");
 }
 

@@ -39,6 +39,7 @@ class ZipArchive {
   Result<std::span<const std::byte>> Read(const ZipEntry& entry,
                                           std::vector<std::byte>* buffer) const;
 
+  /// A recorded checksum of 0 says that the writer left checksums out, as torch can.
   static Status VerifyCrc(const ZipEntry& entry, std::span<const std::byte> contents);
 
  private:

@@ -18,3 +18,5 @@ torch.save(torch.tensor([1, 2, 65535], dtype=torch.uint16), FOLDER / "uint16.pt"
 torch.save(torch.ones(1).expand(4, 2), FOLDER / "expanded.pt")
 np.save(FOLDER / "fortran.npy", np.asfortranarray(values.numpy()))
 np.save(FOLDER / "big_endian.npy", np.array([1 + 2j, 3], dtype=">c8"))
+torch.serialization.set_crc32_options(False)
+torch.save(values, FOLDER / "no_checksums.pt")
