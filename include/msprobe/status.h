@@ -17,7 +17,7 @@ enum class StatusCode : uint8_t {
   kCorrupt,
   kUnsupported,
   kLimitExceeded,
-  kIo,
+  kIo,  ///< the machine gave out: disk, permissions to write, memory
   kCancelled,
   kInternal,
 };
@@ -69,6 +69,7 @@ Status UnsupportedError(std::string fact, std::string advice = {}, std::string p
 Status LimitExceededError(std::string fact, std::string advice = {}, std::string path = {});
 /// Appends the text of `error_number` (an errno value) to the fact.
 Status IoError(std::string fact, int error_number, std::string path = {});
+Status OutOfMemoryError(std::string advice, std::string path = {});
 Status CancelledError();
 Status InternalError(std::string fact);
 
@@ -104,6 +105,8 @@ class [[nodiscard]] Result {
 
 }  // namespace msprobe
 
+// `lhs` may be a declaration, and names cannot stand in parentheses.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define MSPROBE_CONCAT_INNER(a, b) a##b
 #define MSPROBE_CONCAT(a, b) MSPROBE_CONCAT_INNER(a, b)
 
@@ -119,3 +122,4 @@ class [[nodiscard]] Result {
   auto result = (expr);                                  \
   if (!result.ok()) return std::move(result).status();   \
   lhs = std::move(result).value()
+// NOLINTEND(bugprone-macro-parentheses)

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
+
+#include "base/file.h"
+
 namespace msprobe::app {
 namespace {
 
@@ -58,6 +62,12 @@ TEST(FailOnTest, DivergenceComesBeforeUnreadableTensors) {
   EXPECT_EQ(ExitCode(OneUnit(unit), {}), 3);
   EXPECT_EQ(ExitCode(OneUnit(unit), {FailLevel::kError}), 1);
   EXPECT_EQ(ExitCode(OneUnit(unit), {FailLevel::kUnreadable}), 1);
+}
+
+TEST(FailOnTest, TooLittleMemoryIsAFailureAndNoBadInput) {
+  EXPECT_EQ(ExitCode(OutOfMemoryError("use fewer threads")), 4);
+  EXPECT_EQ(ExitCode(base::ReadError("cannot open the file", EACCES, "dump.json")), 2);
+  EXPECT_EQ(ExitCode(base::ReadError("cannot open the file", EIO, "dump.json")), 4);
 }
 
 TEST(FailOnTest, AFailedUnitDecides) {

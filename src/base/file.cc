@@ -40,7 +40,7 @@ Status OpenError(const std::filesystem::path& path) {
   if (error_number == ENOENT || error_number == ENOTDIR) {
     return NotFoundError("file does not exist", "check the path", path.string());
   }
-  return IoError("cannot open the file", error_number, path.string());
+  return ReadError("cannot open the file", error_number, path);
 }
 
 Status CheckRegular(int fd, const std::filesystem::path& path, size_t* size) {
@@ -127,6 +127,7 @@ AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
   std::swap(size_, other.size_);
   std::swap(path_, other.path_);
   std::swap(temporary_path_, other.temporary_path_);
+  std::swap(temporary_slot_, other.temporary_slot_);
   std::swap(buffer_, other.buffer_);
   return *this;
 }
@@ -146,7 +147,11 @@ Result<AtomicFile> AtomicFile::Create(const std::filesystem::path& path, mode_t 
   }
   file.temporary_path_ += ".tmp" + std::to_string(::getpid()) + "_" + std::to_string(serial++);
   file.fd_ = ::open(file.temporary_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-  if (file.fd_ < 0) return IoError("cannot create the file", errno, path.string());
+  if (file.fd_ < 0) {
+    file.temporary_path_.clear();  // whatever has that name is not ours
+    return IoError("cannot create the file", errno, path.string());
+  }
+  file.temporary_slot_ = RememberTemporaryFile(file.temporary_path_);
   // The process's umask must not decide who can read the result.
   if (::fchmod(file.fd_, mode) != 0) {
     return IoError("cannot set the file's mode", errno, path.string());
@@ -192,7 +197,7 @@ Status AtomicFile::Commit(bool replace) {
       return IoError("cannot give the file its name", error_number, path_.string());
     }
   }
-  temporary_path_.clear();
+  ForgetTemporary();
   return Status::Ok();
 }
 
@@ -214,14 +219,30 @@ Result<std::filesystem::path> AtomicFile::CommitUnique(std::string_view suffix) 
     target = stem + "_" + std::to_string(number);
     target += suffix;
   }
-  temporary_path_.clear();
+  ForgetTemporary();
   return target;
 }
 
 void AtomicFile::Discard() {
   if (fd_ >= 0) ::close(std::exchange(fd_, -1));
   if (!temporary_path_.empty()) ::unlink(temporary_path_.c_str());
+  ForgetTemporary();
+}
+
+void AtomicFile::ForgetTemporary() {
   temporary_path_.clear();
+  ForgetTemporaryFile(std::exchange(temporary_slot_, kNoTemporaryFile));
+}
+
+Status ReadError(std::string fact, int error_number, const std::filesystem::path& path) {
+  Status error = IoError(std::move(fact), error_number, path.string());
+  switch (error_number) {
+    case EACCES:
+    case EPERM: return InvalidArgumentError(error.fact(), "allow reading it", path.string());
+    case ELOOP:
+    case ENAMETOOLONG: return InvalidArgumentError(error.fact(), "check the path", path.string());
+    default: return error;
+  }
 }
 
 Result<std::string> ReadSmallFile(const std::filesystem::path& path, size_t limit) {

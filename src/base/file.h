@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/temporary_files.h"
 #include "msprobe/status.h"
 
 namespace msprobe::base {
@@ -74,14 +75,20 @@ class AtomicFile {
 
  private:
   Status Flush();
+  void ForgetTemporary();
   void Discard();
 
   int fd_ = -1;
   uint64_t size_ = 0;
   std::filesystem::path path_;
   std::filesystem::path temporary_path_;
+  size_t temporary_slot_ = kNoTemporaryFile;
   std::string buffer_;
 };
+
+/// Why something that the user names could not be read: InvalidArgument where its path or its
+/// permissions are at fault, else Io.
+Status ReadError(std::string fact, int error_number, const std::filesystem::path& path);
 
 /// Reads at most `limit` bytes; a larger file is LimitExceeded. For small files.
 Result<std::string> ReadSmallFile(const std::filesystem::path& path, size_t limit);

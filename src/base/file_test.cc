@@ -148,5 +148,39 @@ TEST_F(FileTest, FullDiskIsAnError) {
   ::close(fd);
 }
 
+TEST_F(FileTest, WhatMayNotBeReadIsBadInput) {
+  Write(directory_ / "f", "x");
+  ASSERT_EQ(::chmod((directory_ / "f").c_str(), 0), 0);
+  ASSERT_EQ(::chmod(directory_.c_str(), 0755), 0);
+  const uid_t user = ::geteuid();
+  if (user == 0) {  // root may read anything
+    ASSERT_EQ(::seteuid(65534), 0);
+  }
+  const Status mapped = MappedFile::Open(directory_ / "f").status();
+  const Status small = ReadSmallFile(directory_ / "f", 10).status();
+  if (user == 0) {
+    ASSERT_EQ(::seteuid(0), 0);
+  }
+  for (const Status& status : {mapped, small}) {
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << status.ToString();
+    EXPECT_NE(status.fact().find("Permission denied"), std::string::npos) << status.ToString();
+  }
+}
+
+TEST_F(FileTest, ASignalCanRemoveTemporaryFiles) {
+  std::vector<AtomicFile> files;
+  for (int i = 0; i < 3; ++i) {
+    Result<AtomicFile> file = AtomicFile::Create(directory_ / ("f" + std::to_string(i)));
+    ASSERT_TRUE(file.ok());
+    files.push_back(std::move(*file));
+  }
+  ASSERT_TRUE(files[0].Commit().ok());
+  files[1] = AtomicFile();
+  EXPECT_EQ(EntryCount(), 2U);
+  RemoveTemporaryFiles();
+  EXPECT_EQ(EntryCount(), 1U);
+  EXPECT_TRUE(fs::exists(directory_ / "f0"));
+}
+
 }  // namespace
 }  // namespace msprobe::base

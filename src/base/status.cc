@@ -75,6 +75,10 @@ Status IoError(std::string fact, int error_number, std::string path) {
   fact.append(" (").append(std::strerror(error_number)).append(")");
   return {StatusCode::kIo, std::move(fact), {}, std::move(path)};
 }
+Status OutOfMemoryError(std::string advice, std::string path) {
+  return {StatusCode::kIo, "out of memory", std::move(advice), std::move(path)};
+}
+
 Status CancelledError() { return {StatusCode::kCancelled, "cancelled", {}, {}}; }
 Status InternalError(std::string fact) {
   return {StatusCode::kInternal, std::move(fact), "please report this as a bug of msprobe", {}};

@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
   try {
     return Run({argv + 1, argv + argc});
   } catch (const std::bad_alloc&) {
-    cli::PrintStatus(LimitExceededError("out of memory", "use fewer threads (-j 1)"));
+    cli::PrintStatus(OutOfMemoryError("use fewer threads (-j 1)"));
   } catch (const std::exception& error) {
     cli::PrintStatus(InternalError(error.what()));
   }

@@ -1,7 +1,11 @@
 #include "cli/signals.h"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <csignal>
+
+#include "base/temporary_files.h"
 
 namespace msprobe::cli {
 
@@ -11,7 +15,14 @@ base::CancelToken token;
 std::atomic<int> received{0};
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
+std::atomic<int> count{0};
+
 void OnSignal(int number) {
+  // Cancelled work takes a moment to end: who presses Ctrl-C twice must not leave half files.
+  if (count.fetch_add(1, std::memory_order_relaxed) == 2) {
+    base::RemoveTemporaryFiles();
+    ::_exit(128 + number);
+  }
   received.store(number, std::memory_order_relaxed);
   token.Cancel();
 }
@@ -21,7 +32,7 @@ void OnSignal(int number) {
 const base::CancelToken& InstallSignalHandlers() {
   struct sigaction action{};
   action.sa_handler = OnSignal;
-  action.sa_flags = SA_RESTART | SA_RESETHAND;
+  action.sa_flags = SA_RESTART;
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);

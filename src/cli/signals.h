@@ -4,7 +4,8 @@
 
 namespace msprobe::cli {
 
-/// SIGINT and SIGTERM cancel the token that this returns; a second one ends the process at once.
+/// SIGINT and SIGTERM cancel the token that this returns; the third one ends the process at
+/// once, without half files.
 /// SIGPIPE and SIGXFSZ are ignored: work goes on when nobody reads the log, and a limit on file
 /// sizes is an error like a full disk instead of a death that leaves half a file.
 const base::CancelToken& InstallSignalHandlers();

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/file.h"
 #include "base/numbers.h"
 
 namespace msprobe::dump {
@@ -98,7 +99,7 @@ Result<Contents> List(const fs::path& directory) {
   std::error_code error;
   fs::directory_iterator it(directory, error);
   for (; !error && it != fs::directory_iterator(); it.increment(error)) Sort(*it, &contents);
-  if (error) return IoError("cannot list the directory", error.value(), directory.string());
+  if (error) return base::ReadError("cannot list the directory", error.value(), directory);
   const auto by_number = [](const DumpUnit& a, const DumpUnit& b) {
     return std::tie(a.step, a.rank) < std::tie(b.step, b.rank);
   };
@@ -260,7 +261,7 @@ Result<DumpTree> FindDumpUnits(const fs::path& root, base::Diagnostics* diagnost
   if (!fs::exists(status)) {
     if (error && error != std::errc::no_such_file_or_directory &&
         error != std::errc::not_a_directory) {
-      return IoError("cannot look at the path", error.value(), root.string());
+      return base::ReadError("cannot look at the path", error.value(), root);
     }
     return NotFoundError("path does not exist", "check the path of the dump", root.string());
   }

@@ -19,7 +19,7 @@ Status WithoutThrowing(const Work& work) {
   try {
     return work();
   } catch (const std::bad_alloc&) {
-    return LimitExceededError("out of memory", "use fewer threads (-j 1)");
+    return OutOfMemoryError("use fewer threads (-j 1)");
   }
 }
 

@@ -18,6 +18,26 @@ SAMPLE = HERE.parents[1] / "examples/sample"
 RANKS = 1500
 
 
+def test_the_third_signal_leaves_no_half_file(tmp_path):
+    for rank in range(RANKS):
+        os.makedirs(tmp_path / "target", exist_ok=True)
+        os.symlink(SAMPLE / "target/step0/rank0", tmp_path / "target" / f"rank{rank}")
+    for tries in range(5):
+        out = tmp_path / f"out{tries}"
+        job = subprocess.Popen([program(), "graph", "target", "-o", out], cwd=tmp_path,
+                               stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        for line in job.stderr:
+            if b"] done" in line:
+                break
+        # Equal signals that wait would count once.
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGINT, signal.SIGTERM):
+            job.send_signal(number)
+        job.stderr.read()
+        assert job.wait(timeout=60) in (130, 143)
+        assert [path.name for path in out.iterdir() if not path.name.endswith(".vis")] == []
+    shutil.rmtree(tmp_path)
+
+
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.parametrize("output_format", ["vis", "db"])
 def test_cancel(tmp_path, number, code, output_format):
