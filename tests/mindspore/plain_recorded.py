@@ -1,14 +1,12 @@
 """What is recorded in plain MindSpore programs. Values are compared with a float64 oracle."""
 
-import json
 import zlib
 
 import mindspore as ms
 import numpy as np
 import pytest
-from mindspore import Parameter, Tensor, mint, nn, ops
+from mindspore import Tensor, mint, nn, ops
 
-from conftest import read_dump
 from msprobe.mindspore import MsprobeError
 
 
