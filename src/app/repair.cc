@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <string>
+#include <system_error>
 
 #include "base/file.h"
 #include "dump/json_file.h"
@@ -68,8 +69,17 @@ Result<std::filesystem::path> KeepCopy(const std::filesystem::path& path) {
   for (int serial = 0;; ++serial) {
     std::filesystem::path copy = path;
     copy += serial == 0 ? ".torn" : ".torn_" + std::to_string(serial);
-    if (::link(path.c_str(), copy.c_str()) == 0) return copy;
-    if (errno != EEXIST) return IoError("cannot keep the torn file", errno, copy.string());
+    int error_number = ::link(path.c_str(), copy.c_str()) == 0 ? 0 : errno;
+    // Mounted object stores have no hard links.
+    if (error_number == EPERM || error_number == EOPNOTSUPP || error_number == ENOSYS) {
+      std::error_code error;
+      std::filesystem::copy_file(path, copy, error);
+      error_number = error.value();
+    }
+    if (error_number == 0) return copy;
+    if (error_number != EEXIST) {
+      return IoError("cannot keep the torn file", error_number, copy.string());
+    }
   }
 }
 

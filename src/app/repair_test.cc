@@ -1,14 +1,27 @@
 #include "app/repair.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
 #include "base/file.h"
+
+namespace {
+bool links_are_refused = false;
+}
+
+/// In place of the C library's: file systems without hard links are hard to come by.
+extern "C" int link(const char* from, const char* to) noexcept {
+  if (!links_are_refused) return ::linkat(AT_FDCWD, from, AT_FDCWD, to, 0);
+  errno = EPERM;
+  return -1;
+}
 
 namespace msprobe::app {
 namespace {
@@ -47,6 +60,19 @@ TEST_F(RepairTest, LeavesAWholeFileAlone) {
   EXPECT_FALSE(result->was_torn);
   EXPECT_EQ(Read("dump.json"), kDump);
   EXPECT_FALSE(fs::exists(directory_ / "dump.json.torn"));
+}
+
+TEST_F(RepairTest, KeepsACopyWithoutHardLinksToo) {
+  const std::string torn = std::string(kDump).substr(0, sizeof(kDump) - 4);
+  Write("dump.json", torn);
+  Write("dump.json.torn", "of an earlier time");
+  links_are_refused = true;
+  const auto result = RepairJsonFile(directory_, "dump.json");
+  links_are_refused = false;
+  ASSERT_TRUE(result.ok()) << result.status().ToString();
+  EXPECT_TRUE(result->was_torn);
+  EXPECT_EQ(Read("dump.json.torn"), "of an earlier time");
+  EXPECT_EQ(Read("dump.json.torn_1"), torn);
 }
 
 TEST_F(RepairTest, AnyCutOfADumpBecomesWholeAndKeepsWholeRecords) {
