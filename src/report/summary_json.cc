@@ -23,17 +23,19 @@ void WriteSide(const char* name, const SideCounts& counts, JsonWriter* json) {
   json->EndObject().EndObject();
 }
 
+void WriteNode(const ListedNode& node, JsonWriter* json) {
+  json->BeginObject().Key("name").String(node.name);
+  json->Key("index").Double(node.index);  // null where there is none
+  json->Key("status").String(compare::NodeStatusName(node.status));
+  json->Key("role").String(compare::RoleName(node.role));
+  json->Key("reason").String(node.reason);
+  json->Key("source").String(node.source);
+  json->EndObject();
+}
+
 void WriteNodes(const char* name, const std::vector<ListedNode>& nodes, JsonWriter* json) {
   json->Key(name).BeginArray();
-  for (const ListedNode& node : nodes) {
-    json->BeginObject().Key("name").String(node.name);
-    json->Key("index").Double(node.index);  // null where there is none
-    json->Key("status").String(compare::NodeStatusName(node.status));
-    json->Key("role").String(compare::RoleName(node.role));
-    json->Key("reason").String(node.reason);
-    json->Key("source").String(node.source);
-    json->EndObject();
-  }
+  for (const ListedNode& node : nodes) WriteNode(node, json);
   json->EndArray();
 }
 
@@ -78,6 +80,10 @@ void WriteUnit(const UnitSummary& unit, JsonWriter* json) {
     WriteCounts(unit, json);
     WriteNodes("first_culprits", unit.culprits, json);
     WriteNodes("first_suspicious", unit.suspects, json);
+    if (unit.first_difference) {
+      json->Key("first_difference");
+      WriteNode(*unit.first_difference, json);
+    }
   }
   json->EndObject();
 }

@@ -118,6 +118,9 @@ void PrintUnit(const UnitSummary& unit, bool named, std::string* out) {
             unit.culprit_count - 1, unit.culprit_count == 2 ? "" : "s");
     }
   }
+  if (unit.first_difference) {
+    PrintNode(*unit.first_difference, "\n" + where + "first difference: ", false, out);
+  }
   if (unit.suspects.empty()) return;
   out->append("\n").append(where);
   Print(out, "suspicious nodes in execution order (%zu of %" PRIu64 "):\n", unit.suspects.size(),
@@ -157,7 +160,7 @@ std::string SummaryTable(std::span<const UnitSummary> units) {
   size_t listed = 0;
   size_t left = 0;
   for (const UnitSummary& unit : units) {
-    if (unit.suspects.empty() && unit.culprits.empty()) continue;
+    if (unit.suspects.empty() && unit.culprits.empty() && !unit.first_difference) continue;
     if (listed == kUnitsListed) {
       ++left;
       continue;

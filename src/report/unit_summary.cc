@@ -78,14 +78,22 @@ void ListSuspects(const compare::Comparison& comparison,
   for (const compare::Divergence& divergence : divergences.divergences) {
     by_node[divergence.node] = &divergence;
   }
+  const bool no_culprit = divergences.culprits.empty() && !divergences.divergences.empty();
   for (const NodeId id : graph::EntryOrder(*comparison.target)) {
     // A collection stands for no record: it only repeats its worst child.
-    if (id == graph::kRootNode || !IsSuspect(comparison, id) ||
+    if (id == graph::kRootNode ||
         comparison.target->nodes[id].kind == graph::NodeKind::kApiCollection) {
       continue;
     }
+    const compare::Divergence* divergence = by_node[id];
+    if (no_culprit && !summary->first_difference && divergence != nullptr &&
+        divergence->culprit == graph::kNoNode &&
+        comparison.result(id).status != NodeStatus::kUnreadable) {
+      summary->first_difference = Describe(comparison, id, divergence->role, divergence->reason);
+    }
+    if (!IsSuspect(comparison, id)) continue;
     if (++summary->suspect_count > kListedNodes) continue;
-    const compare::Role role = by_node[id] ? by_node[id]->role : compare::Role::kNone;
+    const compare::Role role = divergence ? divergence->role : compare::Role::kNone;
     summary->suspects.push_back(Describe(comparison, id, role, {}));
   }
   summary->culprit_count = divergences.culprits.size();

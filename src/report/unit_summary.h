@@ -56,13 +56,15 @@ struct UnitSummary {
   uint64_t warnings = 0;            ///< nodes
   uint64_t errors = 0;              ///< nodes
   uint64_t unreadable_tensors = 0;
-  uint64_t unreadable_records = 0;  ///< of dump.json
+  uint64_t unreadable_records = 0;                   ///< of dump.json
   std::array<uint64_t, kOverflowLevels> overflow{};  ///< by graph::OverflowLevel
 
   uint64_t suspect_count = 0;
   std::vector<ListedNode> suspects;  ///< the first in execution order
   uint64_t culprit_count = 0;
   std::vector<ListedNode> culprits;  ///< best first
+  /// Without culprits: the first node in execution order whose difference no other node explains.
+  std::optional<ListedNode> first_difference;
 };
 
 /// Adds the counts of `unit` to `total` (lists and texts stay as they are).

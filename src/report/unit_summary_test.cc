@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "report/printable.h"
+#include "report/summary_json.h"
 #include "report/summary_table.h"
 
 namespace msprobe::report {
@@ -67,6 +68,22 @@ TEST(SummaryTableTest, FailedUnitsAreCounted) {
   std::vector<UnitSummary> units(3);
   units[1].status = NotFoundError("dump.json is missing");
   EXPECT_NE(SummaryTable(units).find("3 dumps, 1 of them failed"), std::string::npos);
+}
+
+TEST(SummaryTableTest, WithoutCulpritTheFirstDifferenceIsNamed) {
+  UnitSummary unit;
+  unit.compared = true;
+  unit.target.nodes = unit.golden.nodes = 1;
+  unit.target.matched = unit.golden.matched = 1;
+  unit.first_difference = ListedNode{"Module.net.Net.forward.0", 0.5,
+                                     compare::NodeStatus::kPass, compare::Role::kUndecidable,
+                                     "its inputs differ",        ""};
+  const std::string table = SummaryTable({&unit, 1});
+  EXPECT_NE(table.find("first difference: Module.net.Net.forward.0  index 0.5"), std::string::npos)
+      << table;
+  EXPECT_NE(table.find("its inputs differ"), std::string::npos);
+  EXPECT_NE(SummaryJson({&unit, 1}, 0, 0).find(R"("first_difference":{"name":"Module.net)"),
+            std::string::npos);
 }
 
 }  // namespace
