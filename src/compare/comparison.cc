@@ -85,7 +85,7 @@ class Comparer {
     size_t values = 0;
     base::ParallelFor(parts.size(), 1, options_.threads, [&](size_t first, size_t last) {
       for (size_t part = first; part < last && !Cancelled(options_); ++part) {
-        NodeComparer comparer(sides_, comparison_.mode, 0, &parts[part]);
+        NodeComparer comparer(sides_, comparison_.mode, 0, options_.cancel, &parts[part]);
         const size_t end = std::min(count, (part + 1) * size);
         for (size_t node = part * size; node < end; ++node) {
           comparer.Compare(static_cast<graph::NodeId>(node));
@@ -103,7 +103,8 @@ class Comparer {
     for (const graph::NodeId node : huge) {
       if (Cancelled(options_)) return;
       NodeResults part;
-      NodeComparer(sides_, comparison_.mode, std::max<size_t>(1, options_.threads), &part)
+      NodeComparer(sides_, comparison_.mode, std::max<size_t>(1, options_.threads), options_.cancel,
+                   &part)
           .Compare(node);
       assembler_.Append(std::move(part));
       Progress(1);

@@ -110,6 +110,25 @@ TEST(RealData, BFloat16MayLieInAnNpyFileAsFloat32) {
   EXPECT_EQ(result.node(kApi).index, 0);
 }
 
+TEST(RealData, Complex32MayLieInAnNpyFileAsComplex64) {
+  TestDump target("target"), golden("golden");
+  const std::vector<uint16_t> halves = {0x3c00, 0x4000, 0xbc00, 0x0000};
+  const std::vector<int64_t> shape = {2};
+  for (TestDump* dump : {&target, &golden}) {
+    dump->task = "tensor";
+    dump->Add(kApi, "", Forward({}, {Stored("output.npy", "[2]", "torch.complex32")}));
+    dump->WriteTensor("output.npy", {reinterpret_cast<const std::byte*>(halves.data()),
+                                     DType::kComplex32,
+                                     false,
+                                     false,
+                                     shape,
+                                     {}});
+  }
+  const TestResult result = CompareDumps(target, golden);
+  EXPECT_EQ(result.node(kApi).status, NodeStatus::kPass) << result.reason(kApi);
+  EXPECT_EQ(result.node(kApi).index, 0);
+}
+
 // ---- checksums, structure ----
 
 TestResult CompareChecksums(const std::string& target, const std::string& golden) {

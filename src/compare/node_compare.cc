@@ -33,8 +33,12 @@ std::string AtPlace(std::string_view reason, std::string_view key) {
 }  // namespace
 
 NodeComparer::NodeComparer(const Sides& sides, CompareMode mode, size_t tensor_threads,
-                           NodeResults* results)
-    : sides_(sides), mode_(mode), tensor_threads_(tensor_threads), results_(*results) {}
+                           const base::CancelToken* cancel, NodeResults* results)
+    : sides_(sides),
+      mode_(mode),
+      tensor_threads_(tensor_threads),
+      cancel_(cancel),
+      results_(*results) {}
 
 void NodeComparer::Raise(NodeStatus status, std::string_view reason, NodeResult* result) {
   if (status < result->status || (status == result->status && result->reason != 0)) return;
@@ -257,7 +261,8 @@ void NodeComparer::CompareElements(const Value& target, const Value& golden, Val
   const RecordedTensor target_tensor{"target", sides_.target.dump.get(), &target_record_, &target};
   const RecordedTensor golden_tensor{"golden", sides_.golden.dump.get(), &golden_record_, &golden};
   if (!CompareTensorFiles(target_tensor, golden_tensor, std::max<size_t>(1, tensor_threads_),
-                          &metrics, &unreadable)) {
+                          cancel_, &metrics, &unreadable)) {
+    if (unreadable.empty()) return;
     result->unreadable = true;
     Raise(NodeStatus::kUnreadable, unreadable.front().fact(), result);
     for (Status& status : unreadable) {

@@ -35,7 +35,8 @@ class NodeComparer {
 
   /// With `tensor_threads` > 0 every node is compared, with that many threads for one tensor.
   /// With 0, nodes that hold a huge tensor are put into NodeResults::huge instead.
-  NodeComparer(const Sides& sides, CompareMode mode, size_t tensor_threads, NodeResults* results);
+  NodeComparer(const Sides& sides, CompareMode mode, size_t tensor_threads,
+               const base::CancelToken* cancel, NodeResults* results);
 
   void Compare(graph::NodeId target_node);
 
@@ -64,6 +65,7 @@ class NodeComparer {
   Sides sides_;
   CompareMode mode_;
   size_t tensor_threads_;
+  const base::CancelToken* cancel_;
   NodeResults& results_;
   bool by_mapping_ = false;
   dump::Record target_record_;

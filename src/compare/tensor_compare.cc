@@ -26,11 +26,13 @@ std::string ShapeText(std::span<const int64_t> shape) {
   return text + "]";
 }
 
-/// numpy has no bfloat16 and no fp8: such tensors lie in .npy files as float32.
+/// numpy has no bfloat16, fp8 and complex32: such tensors lie in .npy files as float32, complex64.
 bool DTypeMayBe(DType recorded, DType stored, std::string_view data_name) {
   if (recorded == stored) return true;
+  if (!data_name.ends_with(".npy")) return false;
+  if (recorded == DType::kComplex32) return stored == DType::kComplex64;
   const bool widened = recorded == DType::kBFloat16 || tensor::IsFloat8(recorded);
-  return widened && stored == DType::kFloat32 && data_name.ends_with(".npy");
+  return widened && stored == DType::kFloat32;
 }
 
 Status CheckAgainstRecord(const formats::StoredTensor& stored, const RecordedTensor& tensor) {
@@ -78,13 +80,16 @@ uint64_t RecordedElements(const RecordedTensor& tensor) {
 }
 
 bool CompareTensorFiles(const RecordedTensor& target, const RecordedTensor& golden, size_t threads,
-                        stats::PairMetrics* metrics, std::vector<Status>* unreadable) {
+                        const base::CancelToken* cancel, stats::PairMetrics* metrics,
+                        std::vector<Status>* unreadable) {
   const auto target_file = OpenChecked(target);
   if (!target_file.ok()) unreadable->push_back(Named(target_file.status(), target));
   const auto golden_file = OpenChecked(golden);
   if (!golden_file.ok()) unreadable->push_back(Named(golden_file.status(), golden));
   if (!target_file.ok() || !golden_file.ok()) return false;
-  const auto compared = stats::ComparePair(target_file->view(), golden_file->view(), threads);
+  const auto compared =
+      stats::ComparePair(target_file->view(), golden_file->view(), threads, cancel);
+  if (compared.status().code() == StatusCode::kCancelled) return false;
   if (!compared.ok()) {
     unreadable->push_back(Named(compared.status(), target));
     return false;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/cancel.h"
 #include "base/diagnostics.h"
 #include "base/string_arena.h"
 #include "dump/name_index.h"
@@ -88,9 +89,10 @@ struct Graph {
 struct BuildOptions {
   bool check_overflow = false;
   size_t threads = 1;
+  const base::CancelToken* cancel = nullptr;
 };
 
-/// Errors: InvalidArgument (construct.json is empty), Corrupt.
+/// Errors: InvalidArgument (construct.json is empty), Corrupt, Cancelled.
 Result<std::unique_ptr<Graph>> BuildGraph(std::shared_ptr<const dump::RankDump> dump,
                                           const BuildOptions& options,
                                           base::Diagnostics* diagnostics);

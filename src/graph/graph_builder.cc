@@ -61,11 +61,14 @@ Result<std::unique_ptr<Graph>> BuildGraph(std::shared_ptr<const dump::RankDump> 
   }
   auto graph = std::make_unique<Graph>();
   graph->dump = std::move(dump);
+  const auto cancelled = [&] { return options.cancel != nullptr && options.cancel->cancelled(); };
   BuildHierarchy(graph.get(), options.threads, diagnostics);
+  if (cancelled()) return CancelledError();
   FillChildren(ArrangeRootLevel(graph.get()), graph.get());
   SpreadMicroSteps(graph.get());
   FindStacks(options.threads, graph.get());
-  if (options.check_overflow) CheckOverflow(graph.get(), options.threads);
+  if (options.check_overflow) CheckOverflow(graph.get(), options.threads, options.cancel);
+  if (cancelled()) return CancelledError();
   return graph;
 }
 

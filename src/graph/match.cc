@@ -34,17 +34,16 @@ void MatchByName(const MatchOptions& options, Pairing* pairing) {
   }
   Match& match = pairing->match();
   if (options.mode == MatchMode::kStrict) {
-    pairing->Check(linked, RecordRule::kSame, options.threads, [&](NodeId id, MatchReason reason) {
+    pairing->Check(linked, RecordRule::kSame, options, [&](NodeId id, MatchReason reason) {
       pairing->Reject(id, pairing->golden_of(id), reason);
     });
     return;
   }
-  pairing->Check(linked, RecordRule::kSameUpToDType, options.threads,
-                 [&](NodeId id, MatchReason reason) {
-                   match.target_reason[id] = reason;
-                   match.golden_reason[match.golden_of_target[id]] = reason;
-                   match.mismatched[id] = reason != MatchReason::kOtherDType;
-                 });
+  pairing->Check(linked, RecordRule::kSameUpToDType, options, [&](NodeId id, MatchReason reason) {
+    match.target_reason[id] = reason;
+    match.golden_reason[match.golden_of_target[id]] = reason;
+    match.mismatched[id] = reason != MatchReason::kOtherDType;
+  });
 }
 
 }  // namespace
@@ -88,9 +87,10 @@ void Pairing::Reject(NodeId target, NodeId golden, MatchReason reason) {
 }
 
 std::vector<MatchReason> Pairing::Reasons(std::span<const NodeId> targets, RecordRule rule,
-                                          size_t threads) const {
+                                          const MatchOptions& options) const {
   std::vector<MatchReason> reasons(targets.size(), MatchReason::kNone);
-  base::ParallelFor(targets.size(), 256, threads, [&](size_t begin, size_t end) {
+  base::ParallelFor(targets.size(), 256, options.threads, [&](size_t begin, size_t end) {
+    if (options.cancel != nullptr && options.cancel->cancelled()) return;
     dump::Record a;
     dump::Record b;
     const dump::Record nothing;
@@ -117,6 +117,7 @@ Result<Match> MatchGraphs(const Graph& target, const Graph& golden, const MatchO
   } else {
     MatchByName(options, &pairing);
   }
+  if (options.cancel != nullptr && options.cancel->cancelled()) return CancelledError();
   return std::move(pairing.match());
 }
 

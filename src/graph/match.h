@@ -42,6 +42,7 @@ struct MatchOptions {
   bool use_mapping = false;  ///< -lm, also bare: class names may differ, type and shape are ignored
   LayerMapping mapping;
   size_t threads = 1;
+  const base::CancelToken* cancel = nullptr;
 };
 
 struct Match {
@@ -54,6 +55,7 @@ struct Match {
 };
 
 /// Roots always match. Reads the records of both sides where the mode compares types and shapes.
+/// Errors: Cancelled.
 Result<Match> MatchGraphs(const Graph& target, const Graph& golden, const MatchOptions& options,
                           base::Diagnostics* diagnostics);
 

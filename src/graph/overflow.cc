@@ -102,8 +102,9 @@ OverflowLevel OverflowOf(const dump::Record& record, const NodeName& name) {
   return OverflowLevel::kNone;
 }
 
-void CheckOverflow(Graph* graph, size_t threads) {
+void CheckOverflow(Graph* graph, size_t threads, const base::CancelToken* cancel) {
   base::ParallelFor(graph->nodes.size(), 256, threads, [&](size_t begin, size_t end) {
+    if (cancel != nullptr && cancel->cancelled()) return;
     dump::Record record;
     for (size_t id = begin; id < end; ++id) {
       Node& node = graph->nodes[id];

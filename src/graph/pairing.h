@@ -28,9 +28,9 @@ class Pairing {
   /// for those that break `rule`. Records that cannot be read break none: whoever shows their
   /// values tells.
   template <class Decide>
-  void Check(std::span<const NodeId> targets, RecordRule rule, size_t threads,
+  void Check(std::span<const NodeId> targets, RecordRule rule, const MatchOptions& options,
              const Decide& decide) {
-    const std::vector<MatchReason> reasons = Reasons(targets, rule, threads);
+    const std::vector<MatchReason> reasons = Reasons(targets, rule, options);
     for (size_t i = 0; i < targets.size(); ++i) {
       if (reasons[i] != MatchReason::kNone) decide(targets[i], reasons[i]);
     }
@@ -38,7 +38,7 @@ class Pairing {
 
  private:
   std::vector<MatchReason> Reasons(std::span<const NodeId> targets, RecordRule rule,
-                                   size_t threads) const;
+                                   const MatchOptions& options) const;
 
   const Graph& target_;
   const Graph& golden_;

@@ -163,7 +163,7 @@ class ScopeMatcher {
       const bool wanted = target_.nodes[id].kind == kind && !pairing_.match().by_mapping[id];
       if (wanted && pairing_.golden_of(id) != kNoNode) linked.push_back(id);
     }
-    pairing_.Check(linked, RecordRule::kShapesInCommon, options_.threads,
+    pairing_.Check(linked, RecordRule::kShapesInCommon, options_,
                    [&](NodeId id, MatchReason reason) {
                      pairing_.Reject(id, pairing_.golden_of(id), reason);
                    });

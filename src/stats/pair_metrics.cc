@@ -256,7 +256,8 @@ PairMetrics Finish(const PairSums& sums, const Scales& scales) {
 }
 
 PairSums AccumulateParts(const TensorView& target, const TensorView& golden,
-                         const PairLayout& layout, size_t threads) {
+                         const PairLayout& layout, size_t threads,
+                         const base::CancelToken* cancel) {
   const int64_t row = std::max<int64_t>(1, ElementCount(layout.shape) / layout.shape[0]);
   const int64_t rows = std::max<int64_t>(1, kPartElements / row);
   const auto parts = static_cast<size_t>((layout.shape[0] + rows - 1) / rows);
@@ -264,6 +265,7 @@ PairSums AccumulateParts(const TensorView& target, const TensorView& golden,
   base::ParallelFor(parts, 1, threads, [&](size_t first, size_t last) {
     std::vector<int64_t> shape = layout.shape;
     for (size_t part = first; part < last; ++part) {
+      if (cancel != nullptr && cancel->cancelled()) return;
       const auto begin = static_cast<int64_t>(part) * rows;
       shape[0] = std::min(rows, layout.shape[0] - begin);
       sums[part] = AccumulatePart(Slice(target, shape, layout.target_strides, begin),
@@ -276,8 +278,8 @@ PairSums AccumulateParts(const TensorView& target, const TensorView& golden,
 
 }  // namespace
 
-Result<PairMetrics> ComparePair(const TensorView& target, const TensorView& golden,
-                                size_t threads) {
+Result<PairMetrics> ComparePair(const TensorView& target, const TensorView& golden, size_t threads,
+                                const base::CancelToken* cancel) {
   if (!std::equal(target.shape.begin(), target.shape.end(), golden.shape.begin(),
                   golden.shape.end())) {
     return InvalidArgumentError("the shapes of the two tensors differ");
@@ -287,7 +289,8 @@ Result<PairMetrics> ComparePair(const TensorView& target, const TensorView& gold
   }
   if (ElementCount(target.shape) == 0) return PairMetrics{};
   const PairLayout layout = LayOut(target, golden);
-  PairSums sums = AccumulateParts(target, golden, layout, threads);
+  PairSums sums = AccumulateParts(target, golden, layout, threads, cancel);
+  if (cancel != nullptr && cancel->cancelled()) return CancelledError();
   Scales scales;
   const bool wide = !FitsFloat32(target.dtype) || !FitsFloat32(golden.dtype);
   if (wide && SquaresAreOff(sums)) {

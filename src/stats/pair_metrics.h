@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/cancel.h"
 #include "msprobe/status.h"
 #include "msprobe/tensor_view.h"
 
@@ -30,8 +31,8 @@ struct PairMetrics {
 
 /// Shapes must be equal; dtypes and strides may differ. 64-bit integers are subtracted exactly.
 /// The result is the same for any number of threads, which only large tensors use.
-/// Errors: InvalidArgument (shape), Unsupported (dtype).
+/// Errors: InvalidArgument (shape), Unsupported (dtype), Cancelled.
 Result<PairMetrics> ComparePair(const TensorView& target, const TensorView& golden,
-                                size_t threads = 1);
+                                size_t threads = 1, const base::CancelToken* cancel = nullptr);
 
 }  // namespace msprobe::stats
