@@ -209,8 +209,8 @@ Status JobRunner::Guarded(Status (JobRunner::*step)(size_t, size_t), size_t inde
   try {
     return (this->*step)(index, inner_threads);
   } catch (const std::bad_alloc&) {
-    return LimitExceededError("out of memory", "use fewer threads (-j 1) or fewer ranks",
-                              works_[index].plan.target.directory.string());
+    return OutOfMemoryError("use fewer threads (-j 1) or fewer ranks",
+                            works_[index].plan.target.directory.string());
   }
 }
 
@@ -241,6 +241,7 @@ Result<std::shared_ptr<graph::Graph>> JobRunner::Build(const dump::DumpUnit& uni
   graph::BuildOptions options;
   options.check_overflow = job_.overflow_check;
   options.threads = inner_threads;
+  options.cancel = cancel_;
   MSPROBE_ASSIGN_OR_RETURN(std::unique_ptr<graph::Graph> graph,
                            graph::BuildGraph(std::move(dump), options, diagnostics));
   return std::shared_ptr<graph::Graph>(std::move(graph));
@@ -280,6 +281,7 @@ Status JobRunner::ComparePair(size_t index, const std::shared_ptr<graph::Graph>&
       compare::ChooseMode(*target->dump, *golden->dump, &work.diagnostics);
   graph::MatchOptions match_options = match_options_;
   match_options.threads = inner_threads;
+  match_options.cancel = cancel_;
   MSPROBE_ASSIGN_OR_RETURN(graph::Match match,
                            graph::MatchGraphs(*target, *golden, match_options, &work.diagnostics));
   compare::CompareOptions options;
@@ -290,9 +292,9 @@ Status JobRunner::ComparePair(size_t index, const std::shared_ptr<graph::Graph>&
                                             static_cast<double>(std::max<size_t>(1, total)));
   };
   MSPROBE_ASSIGN_OR_RETURN(
-      const compare::Comparison comparison,
+      compare::Comparison comparison,
       compare::Compare(target, golden, std::move(match), mode, options, &work.diagnostics));
-  const compare::DivergenceReport divergences = compare::FindDivergences(comparison);
+  const compare::DivergenceReport divergences = compare::FindDivergences(&comparison);
   content.comparison = &comparison;
   content.divergences = &divergences;
   MSPROBE_RETURN_IF_ERROR(WriteUnit(content, inner_threads, &work));

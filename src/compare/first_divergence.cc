@@ -29,12 +29,14 @@ class Finder {
     for (const auto& [fingerprint, node] : facts_.differing_parameters) {
       if (fingerprint != 0) parameter_owners_[fingerprint] = node;
     }
+    for (NodeId id = 0; id < states_.size(); ++id) NotePass(id);
   }
 
   DivergenceReport Run() {
     const std::vector<NodeId> order = graph::CompletionOrder(graph_);
     for (const NodeId id : order) {
       Classify(id);
+      NotePass(id);
       TellParent(id);
       for (const TensorUse& output : Outputs(id)) {
         if (output.fingerprint != 0) producers_[output.fingerprint] = id;
@@ -156,6 +158,7 @@ class Finder {
       Set(id, Role::kUndecidable, id, "it has no partner, and what it took cannot be traced");
     }
     last_origin_ = id;
+    NotePass(id);
     for (NodeId at = id; at != kNoNode; at = graph_.nodes[at].parent) TellParent(at);
   }
 
@@ -194,17 +197,24 @@ class Finder {
       return Diverged(forward) ? forward : kNoNode;
     }
     if (name.direction != dump::Direction::kParametersGrad) return kNoNode;
-    const std::string module(text.substr(0, name.direction_begin));
-    for (const char* pass : {"forward.", "backward."}) {
-      for (int call = 0;; ++call) {
-        const NodeId other = graph_.Find(module + pass + std::to_string(call));
-        if (other == kNoNode) break;
-        // A gradient of weights may be wrong in the same call whose gradient of inputs is.
-        const bool backward = pass[0] == 'b';
-        if (backward ? facts_.nodes[other].inputs_differ : Diverged(other)) return other;
-      }
-    }
-    return kNoNode;
+    const auto passes = diverged_passes_.find(text.substr(0, name.direction_begin));
+    if (passes == diverged_passes_.end()) return kNoNode;
+    return passes->second.forward != kNoNode ? passes->second.forward : passes->second.backward;
+  }
+
+  /// Remembers the first diverged calls of a module for its parameters_grad.
+  void NotePass(NodeId id) {
+    const graph::Node& node = graph_.nodes[id];
+    if (node.kind != graph::NodeKind::kModule || !Diverged(id)) return;
+    const bool forward = node.direction == dump::Direction::kForward;
+    // A gradient of weights may be wrong in the same call whose gradient of inputs is.
+    const bool backward =
+        node.direction == dump::Direction::kBackward && facts_.nodes[id].inputs_differ;
+    if (!forward && !backward) return;
+    const size_t module_size = graph::ParseNodeName(node.name).direction_begin;
+    Passes& passes = diverged_passes_[node.name.substr(0, module_size)];
+    NodeId& first = forward ? passes.forward : passes.backward;
+    if (first == kNoNode) first = id;
   }
 
   /// Inputs agree: the error starts here or inside.
@@ -300,8 +310,40 @@ class Finder {
   std::unordered_map<uint64_t, NodeId> producers_;
   std::unordered_map<uint64_t, View> views_;
   std::unordered_map<uint64_t, NodeId> parameter_owners_;
+  struct Passes {
+    NodeId forward = kNoNode;
+    NodeId backward = kNoNode;
+  };
+  std::unordered_map<std::string_view, Passes> diverged_passes_;  ///< by "Module.path.Class."
   NodeId last_origin_ = kNoNode;
 };
+
+void RaiseCulprits(const DivergenceReport& report, Comparison* comparison) {
+  const auto raisable = [](const NodeResult& result) {
+    return result.status == NodeStatus::kPass || result.status == NodeStatus::kWarning;
+  };
+  for (const Divergence& divergence : report.divergences) {
+    NodeResult& result = comparison->nodes[divergence.node];
+    if (divergence.role != Role::kCulprit || !raisable(result)) continue;
+    // What a pass says ("NaN on both sides") does not explain an error.
+    const bool explained = result.status == NodeStatus::kWarning && result.reason != 0;
+    result.status = NodeStatus::kError;
+    if (!explained) {
+      result.reason = static_cast<uint32_t>(comparison->reasons.size());
+      comparison->reasons.push_back(divergence.reason);
+    }
+    const NodeId parent = comparison->target->nodes[divergence.node].parent;
+    if (parent == kNoNode ||
+        comparison->target->nodes[parent].kind != graph::NodeKind::kApiCollection) {
+      continue;
+    }
+    // A collection is as bad as its worst child.
+    NodeResult& collection = comparison->nodes[parent];
+    if (!raisable(collection)) continue;
+    collection.status = NodeStatus::kError;
+    collection.reason = result.reason;
+  }
+}
 
 }  // namespace
 
@@ -317,9 +359,11 @@ std::string_view RoleName(Role role) {
   return "";
 }
 
-DivergenceReport FindDivergences(const Comparison& comparison) {
-  if (comparison.mode == CompareMode::kStructure) return {};
-  return Finder(comparison).Run();
+DivergenceReport FindDivergences(Comparison* comparison) {
+  if (comparison->mode == CompareMode::kStructure) return {};
+  DivergenceReport report = Finder(*comparison).Run();
+  RaiseCulprits(report, comparison);
+  return report;
 }
 
 }  // namespace msprobe::compare

@@ -26,7 +26,8 @@ struct DivergenceReport {
 };
 
 /// Separates the nodes that caused a divergence (inputs agree, outputs do not) from those that
-/// only carry it on.
-DivergenceReport FindDivergences(const Comparison& comparison);
+/// only carry it on. Matched culprits get the status error in `comparison`: the numbers of a node
+/// alone (all signs flipped, equal norms) may look like a pass.
+DivergenceReport FindDivergences(Comparison* comparison);
 
 }  // namespace msprobe::compare

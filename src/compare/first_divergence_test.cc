@@ -40,7 +40,7 @@ class FirstDivergence : public testing::Test {
   }
   void Find() {
     result_ = CompareDumps(target_, golden_);
-    report_ = FindDivergences(result_.comparison);
+    report_ = FindDivergences(&result_.comparison);
     for (const Divergence& divergence : report_.divergences) {
       by_name_[Name(divergence.node)] = divergence;
     }
@@ -319,6 +319,51 @@ TEST_F(FirstDivergence, RealData) {
   Find();
   EXPECT_THAT(Culprits(), ElementsAre("Torch.b.0.forward"));
   EXPECT_EQ(RoleOf("Torch.c.0.forward"), Role::kUndecidable);
+}
+
+TEST_F(FirstDivergence, ACulpritIsAnErrorWhateverItsNumbersSay) {
+  const auto number = [](double value) { return std::to_string(value); };
+  const auto signs = [&](double sign) {
+    return TestTensor{number(2 * sign), number(sign), number(1.5 * sign), "4.0"}.Json();
+  };
+  for (const char* name : {"Torch.a.0.forward", "Torch.b.0.forward"}) {
+    Both(name, "", Forward({Data(1)}, {signs(1)}), Forward({Data(1)}, {signs(-1)}));
+  }
+  Find();
+  EXPECT_THAT(Culprits(), ElementsAre("Torch.a.0.forward", "Torch.b.0.forward"));
+  const NodeResult& node = result_.node("Torch.a.0.forward");
+  EXPECT_EQ(node.index, 1);
+  EXPECT_EQ(node.status, NodeStatus::kError);
+  EXPECT_EQ(result_.reason("Torch.a.0.forward"), by_name_["Torch.a.0.forward"].reason);
+  const graph::Graph& graph = *result_.comparison.target;
+  const graph::NodeId parent = graph.nodes[graph.Find("Torch.a.0.forward")].parent;
+  ASSERT_EQ(graph.nodes[parent].kind, graph::NodeKind::kApiCollection);
+  EXPECT_EQ(result_.comparison.nodes[parent].status, NodeStatus::kError);
+}
+
+TEST_F(FirstDivergence, ACulpritWithoutPartnerStaysUnmatched) {
+  Both("Torch.a.0.forward", "", Forward({Data(1)}, {Data(2)}), Forward({Data(1)}, {Data(2)}));
+  target_.Add("Torch.extra.0.forward", "", Forward({Data(2)}, {Data(3)}));
+  Both("Torch.b.0.forward", "", Forward({Data(3)}, {Data(4)}), Forward({Data(3, 2)}, {Data(4, 2)}));
+  Find();
+  EXPECT_THAT(Culprits(), ElementsAre("Torch.extra.0.forward"));
+  EXPECT_EQ(result_.node("Torch.extra.0.forward").status, NodeStatus::kUnmatched);
+}
+
+TEST_F(FirstDivergence, GradientsOfEachCallPointToTheFirstCallThatDiverged) {
+  const std::string module = "Module.fc.Linear.";
+  for (int call = 0; call < 3; ++call) {
+    const double factor = call == 0 ? 1 : 2;
+    const std::string number = std::to_string(call);
+    Both(module + "forward." + number, "", Forward({Data(1)}, {Data(10 + call)}),
+         Forward({Data(1)}, {Data(10 + call, factor)}));
+    Both(module + "parameters_grad." + number, "", "{\"weight\": [" + Data(20 + call) + "]}",
+         "{\"weight\": [" + Data(20 + call, 3) + "]}");
+  }
+  Find();
+  for (const char* call : {"0", "1", "2"}) {
+    EXPECT_EQ(CulpritOf(module + "parameters_grad." + call), module + "forward.1");
+  }
 }
 
 }  // namespace
