@@ -17,6 +17,9 @@ using graph::NodeId;
 /// The plugin's filter looks for [low, high): exactly 1 would be found by none.
 constexpr double kWorstInVis = 0.999999;
 
+/// With all ancestors of every node the file of a chain of calls would grow by its square.
+constexpr size_t kLongestLink = 1024;
+
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 
 double StatusIndex(compare::NodeStatus status) {
@@ -125,7 +128,8 @@ NodeId SideText::Partner(NodeId node) const {
 void SideText::AppendMatchedLink(NodeId node, NodeScratch* scratch, std::string* out) const {
   std::vector<NodeId>& chain = scratch->chain;
   chain.clear();
-  for (NodeId id = Partner(node); id != kNoNode; id = other_->nodes[id].parent) {
+  for (NodeId id = Partner(node); id != kNoNode && chain.size() < kLongestLink;
+       id = other_->nodes[id].parent) {
     chain.push_back(id);
   }
   out->push_back('[');

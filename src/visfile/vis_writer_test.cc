@@ -222,5 +222,18 @@ TEST(VisWriter, ErrorsLeaveNothingBehind) {
       StatusCode::kIo);
 }
 
+TEST(VisWriter, LinksOfAbsurdlyDeepNodesKeepTheirEnd) {
+  GraphMaker maker;
+  graph::NodeId parent = graph::kRootNode;
+  for (int depth = 0; depth < 1500; ++depth) {
+    parent = maker.Add("m" + std::to_string(depth), parent, NodeKind::kModule);
+  }
+  const auto graph = maker.Make();
+  const Comparison comparison = fixture::Compared(CompareMode::kStatistics, graph, graph);
+  const std::string text = Written({.comparison = &comparison});
+  EXPECT_NE(text.find(R"("matched_node_link":["m476","m477",)"), std::string::npos);
+  EXPECT_NE(text.find(R"("matched_node_link":["DefaultModel","m0","m1"],)"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace msprobe::visfile
