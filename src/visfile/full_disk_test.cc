@@ -60,6 +60,7 @@ TEST(FullDisk, VisDbEndsWithAnIoErrorAndWithoutAFile) {
     const auto path = (*writer)->Finish();
     EXPECT_EQ(path.status().code(), StatusCode::kIo) << path.status().ToString();
     EXPECT_TRUE(added.ok() || added.code() == StatusCode::kIo) << added.ToString();
+    EXPECT_EQ(path.status().path(), (directory.path() / "a.vis.db").string());
   }
   EXPECT_EQ(directory.entries(), 0U);
 }
