@@ -48,6 +48,14 @@ def statistics():
                                   "Module.net.Net.forward.0": 3.0},
                              inputs={"Module.net.fc2.Linear.forward.0": 3.0,
                                      "Functional.linear.1.forward": 3.0}), "bench": small()})
+    signs = {"add": (tensor(), tensor()), "neg": SPECIAL["sign"]}
+    case("compare/culprit_with_equal_norms", "a culprit is an error, whatever its norms say",
+         [BOTH + " --fail-on error", BOTH + " --format db"],
+         {"npu": pair_dump(0, signs), "bench": pair_dump(1, signs)})
+    everything = dict.fromkeys(small().data, 3.0)
+    case("compare/other_data", "inputs differ and nobody made them: no culprit, a first difference",
+         [BOTH, BOTH + " --json"], {"npu": small(out=everything, inputs=everything),
+                                    "bench": small()})
     unwritten = {name: (tensor(9.0), tensor(1.0))
                  for name in ("empty", "empty_like", "new_empty", "empty_strided", "zeros")}
     case("compare/unwritten_memory", "empty* is never suspicious, zeros is", BOTH,

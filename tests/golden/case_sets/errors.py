@@ -1,9 +1,11 @@
 """Every error that must be clear, by name; and what `msprobe inspect` says."""
 import json
+from pathlib import Path
 
 from .builder import BOTH, Dump, case, floats, small, stored, tensor
 
 BUILD = "msprobe graph npu -o out"
+INTEROP = Path(__file__).resolve().parents[2] / "interop/data"
 
 
 def dumps():
@@ -103,6 +105,15 @@ def inspect():
     dump.loose("Torch.late.0.forward", input_args=[], input_kwargs={}, output=[])
     case("inspect/tensor_files", "missing, damaged, contradicting and extra tensor files",
          [run, run + " --json"], {"npu": dump})
+    dump = Dump(task="tensor")
+    whole = (INTEROP / "parameter.pt").read_bytes()
+    for name, content in (("whole.pt", whole),
+                          ("damaged.pt", whole.replace(b"\0\0\xa0\x40", b"\0\1\xa0\x40")),
+                          ("no_checksums.pt", (INTEROP / "no_checksums.pt").read_bytes())):
+        dump.forward(f"Torch.{name[:-3]}.0.forward", None, [],
+                     [stored(dump, name, [1.0] * 6, shape=(2, 3), content=content)])
+    case("inspect/checksums", "a damaged value in a .pt file; checksums that torch left out are none",
+         run, {"npu": dump})
     dump = small()
     dump.texts["construct.json"] = dump.texts["stack.json"] = None
     case("inspect/only_dump", "stack.json and construct.json were not collected", run,
