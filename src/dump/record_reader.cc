@@ -73,6 +73,7 @@ class RecordBuilder {
   Status Text(uint32_t index, std::string_view* text);
   std::string_view PlainKey(uint32_t index) const { return tape_[index].raw(); }
   bool OnlyPlainScalars(uint32_t index) const;
+  void NumberEqualKeys();
   Value& Add(ValueKind kind);
 
   const JsonTape& tape_;
@@ -85,7 +86,33 @@ class RecordBuilder {
 
 Status RecordBuilder::Build() {
   if (tape_[0].kind != JsonKind::kObject) return CorruptError("the record is not an object");
-  return record_.direction == Direction::kParametersGrad ? ParametersGrad() : Sections();
+  MSPROBE_RETURN_IF_ERROR(record_.direction == Direction::kParametersGrad ? ParametersGrad()
+                                                                          : Sections());
+  NumberEqualKeys();
+  return Status::Ok();
+}
+
+/// {"a.b": x, "a": {"b": y}} gives two values one key: the second becomes "a.b_1".
+void RecordBuilder::NumberEqualKeys() {
+  std::vector<Value>& values = record_.values;
+  // Comparing all with all is cheapest for the few values there usually are.
+  constexpr size_t kFew = 16;
+  bool equal = values.size() > kFew;
+  for (size_t i = 1; i < values.size() && !equal; ++i) {
+    for (size_t j = 0; j < i; ++j) equal |= values[i].key == values[j].key;
+  }
+  if (!equal) return;
+  std::unordered_map<std::string_view, size_t> numbers;  // the last one given, by key
+  numbers.reserve(values.size());
+  for (Value& value : values) {
+    const auto [known, fresh] = numbers.try_emplace(value.key, 0);
+    if (fresh) continue;
+    size_t& number = known->second;
+    const std::string original = std::string(value.key) + "_";
+    do {
+      value.key = record_.arena.Copy(original + std::to_string(++number));
+    } while (!numbers.try_emplace(value.key, 0).second);
+  }
 }
 
 Status RecordBuilder::Sections() {

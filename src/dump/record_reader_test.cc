@@ -194,6 +194,22 @@ TEST_F(RecordReaderTest, OfEqualKeysTheLastCounts) {
   EXPECT_EQ(value(39).value_text, "7");
 }
 
+TEST_F(RecordReaderTest, EqualKeysOfDifferentPlacesAreNumbered) {
+  EXPECT_EQ(Shown("Torch.f.0.forward", R"({"input_args": [null], "input_kwargs": {"0": 2, "a.b": 3,
+      "a": {"b": 4, "b_1": 5}}, "output": []})"),
+            "input.0 null\n"
+            "input.0_1 int 2\n"
+            "input.a.b int 3\n"
+            "input.a.b_1 int 4\n"
+            "input.a.b_1_1 int 5\n");
+  std::string many = "\"a.0\": 7";
+  for (int i = 0; i < 20; ++i) many += ", \"k" + std::to_string(i) + "\": 1";
+  const std::string shown = Shown("Torch.f.0.forward", R"({"input_args": [], "output": [],
+      "input_kwargs": {)" + many + R"(, "a": [null, {"x": 8}]}})");
+  EXPECT_NE(shown.find("input.a.0 int 7\n"), std::string::npos) << shown;
+  EXPECT_NE(shown.find("input.a.0_1 null\n"), std::string::npos) << shown;
+}
+
 TEST_F(RecordReaderTest, RefusesWhatCannotBeRead) {
   EXPECT_EQ(Shown("T.f.0.forward", "[]"), "error: the record is not an object");
   EXPECT_EQ(Shown("T.f.0.forward", R"({"input_kwargs": 5})"),
