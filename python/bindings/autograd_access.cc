@@ -1,6 +1,7 @@
 #include "python/bindings/autograd_access.h"
 
 #include <cstring>
+#include "python/bindings/tool_errors.h"
 
 namespace msprobe::python {
 namespace {
@@ -54,7 +55,7 @@ AutogradAccess::AutogradAccess(PyObject* names) : keep_alive_(PyRef::Borrow(name
 
 bool AutogradAccess::IsTrue(PyObject* function) {
   const PyRef answer = PyRef::Steal(PyObject_CallNoArgs(function));
-  if (!answer) PyErr_Clear();
+  if (!answer) TheErrors().Take("asking autograd");
   return answer.get() == Py_True;
 }
 
@@ -64,7 +65,7 @@ int64_t AutogradAccess::CallInt(PyObject* function) {
 
 bool AutogradAccess::QueueCallback(PyObject* callback) const {
   const PyRef done = PyRef::Steal(PyObject_CallOneArg(queue_callback_.get(), callback));
-  if (!done) PyErr_Clear();
+  if (!done) TheErrors().Take("asking for the end of backward");
   return static_cast<bool>(done);
 }
 
@@ -141,13 +142,13 @@ bool AutogradAccess::RegisterHook(PyObject* node, PyObject* hook) {
   const PyRef done = PyRef::Steal(type.register_hook != nullptr
                                       ? type.register_hook(node, hook)
                                       : PyObject_CallMethod(node, "register_hook", "O", hook));
-  if (!done) PyErr_Clear();
+  if (!done) TheErrors().Take("hooking a node");
   return static_cast<bool>(done);
 }
 
 bool AutogradAccess::RegisterPrehook(PyObject* node, PyObject* hook) const {
   const PyRef done = PyRef::Steal(PyObject_CallMethod(node, "register_prehook", "O", hook));
-  if (!done) PyErr_Clear();
+  if (!done) TheErrors().Take("hooking a node");
   return static_cast<bool>(done);
 }
 

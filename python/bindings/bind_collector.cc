@@ -10,6 +10,7 @@
 #include "python/bindings/call_patches.h"
 #include "python/bindings/collector.h"
 #include "python/bindings/hook_object.h"
+#include "python/bindings/tool_errors.h"
 #include "python/bindings/torch_tensor_reader.h"
 
 namespace nb = nanobind;
@@ -26,6 +27,13 @@ PyMethodDef register_hook_method = {
 Collector& The() {
   if (TheCollector() == nullptr) throw nb::value_error("The collector has not been set up.");
   return *TheCollector();
+}
+
+// In strict mode, what went wrong since the program had control.
+void RaiseErrors() {
+  PyObject* none = TheErrors().Return(Py_NewRef(Py_None));
+  if (none == nullptr) throw nb::python_error();
+  Py_DECREF(none);
 }
 
 // `framework`: see msprobe/framework.py.
@@ -207,9 +215,14 @@ void BindCollector(nb::module_& m) {
   m.def("expects_more", [] { return The().expects_more(); });
   m.def("recorded", [] { return The().recorded(); });
   m.def("late_gradients", [] { return The().late_gradients(); });
-  m.def("save", [](const std::string& name, nb::object value) { The().Save(name, value.ptr()); });
+  m.def("save", [](const std::string& name, nb::object value) {
+    The().Save(name, value.ptr());
+    RaiseErrors();
+  });
+  m.def("raise_errors", &RaiseErrors);
   m.def("parameter_gradient", [](nb::object parameter, nb::object gradient) {
     The().TakeParameterGradient(parameter.ptr(), gradient.ptr());
+    RaiseErrors();
   });
   m.def("register_hook_function",
         [] { return nb::steal(PyCFunction_New(&register_hook_method, nullptr)); });

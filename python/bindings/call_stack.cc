@@ -6,6 +6,8 @@
 #define Py_BUILD_CORE 1
 #endif
 #include "python/bindings/call_stack.h"
+
+#include "python/bindings/tool_errors.h"
 #ifdef MSPROBE_INTERPRETER_FRAMES
 #include <internal/pycore_frame.h>
 #endif
@@ -94,7 +96,7 @@ StackFrames CallStacks::Format() {
       frames->emplace_back(Utf8(PyList_GET_ITEM(texts.get(), i)));
     }
   } else {
-    PyErr_Clear();
+    TheErrors().Take("formatting a stack");
   }
   return frames;
 }

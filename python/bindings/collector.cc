@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cstring>
+#include "python/bindings/tool_errors.h"
 
 namespace msprobe::python {
 namespace {
@@ -52,10 +53,7 @@ void Collector::WatchParameters() {
   parameter_gradients_ = std::make_unique<ParameterGradients>(
       autograd_.get(),
       [this](PyObject* gradient, CapturedTensor* captured) {
-        ThreadState& thread = CurrentThread();
-        ++thread.busy;
         values_.Capture(gradient, options.save_tensors, captured);
-        --thread.busy;
       },
       [this](const ParameterGradients::Entry& entry) { EmitParameterGradients(entry); });
 }
@@ -71,39 +69,9 @@ void Collector::UseTensorHooks(TensorHooks::Functions functions) {
 
 void Collector::TakeParameterGradient(PyObject* parameter, PyObject* gradient) {
   if (gradients_ && parameter_gradients_ != nullptr) {
-    parameter_gradients_->Accumulated(parameter, gradient);
+    RunTool("recording a parameter's gradient",
+            [&] { parameter_gradients_->Accumulated(parameter, gradient); });
   }
-}
-
-void Collector::SetBench(BenchChecksums bench, int64_t differences) {
-  bench_ = std::move(bench);
-  values_.settings.bench = &bench_;
-  values_.settings.differences_left = differences;
-}
-
-void Collector::SetModules(std::vector<std::unique_ptr<ModuleInfo>> modules,
-                           std::vector<PyRef> roots) {
-  module_of_.clear();
-  object_sites_.clear();
-  std::vector<ModuleInfo*> all;
-  for (const auto& module : modules) {
-    module_of_[module->module.get()] = module.get();
-    all.push_back(module.get());
-  }
-  if (parameter_gradients_ != nullptr) parameter_gradients_->SetModules(all);
-  modules_ = std::move(modules);
-  roots_ = std::move(roots);
-}
-
-void Collector::AddModules(std::vector<std::unique_ptr<ModuleInfo>> modules) {
-  for (auto& module : modules) {
-    if (!module_of_.emplace(module->module.get(), module.get()).second) continue;
-    modules_.push_back(std::move(module));
-  }
-}
-
-void Collector::RemoveModules(const std::vector<PyObject*>& modules) {
-  for (PyObject* module : modules) module_of_.erase(module);  // the rest waits for SetModules()
 }
 
 PyObject* Collector::Call(CallSite* site, PyObject* const* args, size_t flags, PyObject* names) {
@@ -146,10 +114,9 @@ PyObject* Collector::CallCompiled(CallSite* site, PyObject* const* args, size_t 
   FlatTensors tensors;
   const Py_ssize_t count = positional + (names != nullptr ? PyTuple_GET_SIZE(names) : 0);
   for (Py_ssize_t i = 0; i < count; ++i) values_.Flatten(args[i], &tensors);
-  ThreadState& thread = CurrentThread();
-  ++thread.busy;
-  const auto replaced = tensor_hooks_->WithoutHooks(args, count, tensors);
-  --thread.busy;
+  std::vector<PyRef> replaced;
+  RunTool("taking hooks away",
+          [&] { replaced = tensor_hooks_->WithoutHooks(args, count, tensors); });
   if (replaced.empty()) return CallOriginal(site, args, flags, names);
   return CallReplaced(site, replaced, positional, names);
 }
@@ -160,7 +127,7 @@ PyObject* Collector::CallBackward(CallSite* site, PyObject* const* args, size_t 
   tensor_hooks_->BeginPass();
   PyObject* result = CallOriginal(site, args, flags, names);
   const SavedError error;  // of the program: passes through unchanged
-  tensor_hooks_->EndPass();
+  RunTool("writing gradients", [this] { tensor_hooks_->EndPass(); });
   return result;
 }
 
@@ -170,10 +137,8 @@ CallSite* Collector::SiteOf(CallSite* site, PyObject* object) {
   if (!is_new) return entry.site.get();
   entry.object = PyRef::Borrow(object);
   const PyRef name = PyRef::Steal(PyObject_CallOneArg(name_object_.get(), object));
-  if (!name || !PyUnicode_Check(name.get())) {
-    PyErr_Clear();
-    return nullptr;
-  }
+  if (!name) TheErrors().Take("naming an object");
+  if (!name || !PyUnicode_Check(name.get())) return nullptr;
   auto own = std::make_unique<CallSite>();
   own->kind = site->kind;
   own->prefix = std::string(Utf8(name.get())) + ".";
@@ -226,11 +191,15 @@ PyObject* Collector::CallRecorded(CallSite* site, ModuleInfo* module, PyObject* 
   Frame& frame = thread.Push();
   frame.kind = site->kind;
   frame.module = module;
+  frame.recorded = false;
+  frame.watch_begin = thread.watch.size();
   const bool is_api = module == nullptr;
-  ++thread.busy;
-  const bool real = CollectInputs(arguments, &frame.inputs);
-  if (real) Enter(&thread, &frame, site, arguments);
-  --thread.busy;
+  bool real = false;
+  const bool entered = RunTool("recording a call", [&] {
+    real = CollectInputs(arguments, &frame.inputs);
+    if (real) Enter(&thread, &frame, site, arguments);
+  });
+  if (!entered) GiveUp(&thread, &frame);
   if (!real) {  // a compiler traces the program
     --thread.depth;
     return CallOriginal(site, args, flags, names);
@@ -241,17 +210,30 @@ PyObject* Collector::CallRecorded(CallSite* site, ModuleInfo* module, PyObject* 
                          ? CallOriginal(site, args, flags, names)
                          : CallReplaced(site, frame.replaced, arguments.positional, names);
   if (is_api) thread.in_api = false;
-  ++thread.busy;
   if (result == nullptr) {
     const SavedError error;  // of the program: passes through unchanged
-    if (frame.recorded) Count(kException);
-    Pop(&thread, &frame);
-  } else {
-    if (step == step_id_ && writer_ != nullptr) Exit(&thread, &frame, result);
-    Pop(&thread, &frame);
+    RunTool("ending a call", [&] {
+      if (frame.recorded) Count(kException);
+      Pop(&thread, &frame);
+    });
+    return nullptr;
   }
-  --thread.busy;
-  return result;
+  if (step == step_id_ && writer_ != nullptr &&
+      !RunTool("recording a result", [&] { Exit(&thread, &frame, result); })) {
+    GiveUp(&thread, &frame);
+  }
+  RunTool("ending a call", [&] { Pop(&thread, &frame); });
+  return TheErrors().Return(result);
+}
+
+void Collector::GiveUp(ThreadState* thread, Frame* frame) {
+  if (frame->recorded && writer_ != nullptr) {
+    writer_->CountNotRecordable(frame->name, "error in msprobe");
+  }
+  frame->recorded = false;
+  frame->replaced.clear();
+  if (taps_ != nullptr) taps_->Leave(thread, frame);
+  frame->gradient = GradientRecordRef();
 }
 
 bool Collector::CollectInputs(const Arguments& arguments, FlatTensors* inputs) const {
@@ -420,71 +402,20 @@ void Collector::Emit(RecordBuilder* builder) {
   if (added == AddResult::kAdded) ++recorded_;
 }
 
-void Collector::BeginStep(std::shared_ptr<DumpWriter> writer) {
-  ++step_id_;
-  writer_ = std::move(writer);
-  filter.BeginStep();
-  in_token_range_ = !token_range_.has_value();
-  gradients_ = true;
-}
-
-void Collector::Start() {
-  enabled_ = true;
-  only_recompute_ = false;
-}
-
-void Collector::Stop() {
-  only_recompute_ = true;
-  enabled_ = enabled_ && expects_more();
-}
-
-void Collector::EndStep() {
-  if (taps_ != nullptr) taps_->Purge();
-  if (parameter_gradients_ != nullptr) parameter_gradients_->EndStep();
-  while (!waiting_.empty()) FinishWaiting(waiting_.begin()->second.get(), false);
-  enabled_ = only_recompute_ = gradients_ = false;
-  for (CallCounter* counter : used_counters_) counter->calls = 0;
-  used_counters_.clear();
-  for (const auto& module : modules_) module->calls = 0;
-  saved_names_.clear();
-  root_calls_ = 0;
-  open_records_ = 0;
-  if (writer_ != nullptr) {
-    static constexpr std::array<const char*, kSkipCount> kNames = {
-        "scope", "list", "data_mode", "token_range", "exception", "repeated_backward"};
-    writer_->CountSeen(seen_);
-    for (size_t i = 0; i < kSkipCount; ++i) {
-      if (skipped_[i] > 0) writer_->CountSkipped(kNames[i], skipped_[i]);
-    }
-  }
-  seen_ = 0;
-  skipped_.fill(0);
-  writer_ = nullptr;
-  ++step_id_;
-}
-
-void Collector::Abandon() {
-  enabled_ = only_recompute_ = gradients_ = false;
-  waiting_.clear();
-  writer_ = nullptr;
-  ++step_id_;
-}
-
 void Collector::Save(std::string_view name, PyObject* value) {
   if (writer_ == nullptr) return;
   std::string entry(name);
   const uint32_t n = saved_names_[entry]++;
   entry.push_back('.');
   AppendNumber(&entry, n);
-  ThreadState& thread = CurrentThread();
-  ++thread.busy;
   ++seen_;
-  RecordBuilder& builder = gradient_builder_;
-  builder.Begin(entry);
-  values_.BeginRecord(entry, options.save_tensors);
-  values_.Write(&builder, {}, value);
-  Emit(&builder);
-  --thread.busy;
+  RunTool("saving a value", [&] {
+    RecordBuilder& builder = gradient_builder_;
+    builder.Begin(entry);
+    values_.BeginRecord(entry, options.save_tensors);
+    values_.Write(&builder, {}, value);
+    Emit(&builder);
+  });
 }
 
 }  // namespace msprobe::python

@@ -102,6 +102,7 @@ class Collector : public GradientSink {
   void Exit(ThreadState* thread, Frame* frame, PyObject* result);
   void WriteResult(Frame* frame, PyObject* result);
   void Pop(ThreadState* thread, Frame* frame);
+  void GiveUp(ThreadState* thread, Frame* frame);  // the call goes on without a record
   const Frame* Parent(const ThreadState& thread) const;
   bool DeferUntilWaited(Frame* frame, PyObject* result);
   void FinishWaiting(Waiting* waiting, bool waited);

@@ -55,8 +55,6 @@ void Collector::Capture(GradientRecord* record, PyObject* gradient, CapturedTens
 void Collector::EmitGradients(GradientRecord* record, bool complete) {
   (void)complete;
   if (!record->wanted || record->emitted || record->step_id != step_id_) return;
-  ThreadState& thread = CurrentThread();
-  ++thread.busy;
   record->emitted = true;
   if (open_records_ > 0) --open_records_;
   RecordBuilder& builder = gradient_builder_;
@@ -83,7 +81,6 @@ void Collector::EmitGradients(GradientRecord* record, bool complete) {
   if (filter.output) write("output", 0, record->input_count);
   Emit(&builder);
   filter.Leave(record->name);
-  --thread.busy;
 }
 
 void Collector::UseLeaf(PyObject* node, PyObject* variable) {
@@ -94,8 +91,6 @@ void Collector::UseLeaf(PyObject* node, PyObject* variable) {
 
 void Collector::EmitParameterGradients(const ParameterGradients::Entry& entry) {
   if (!gradients_ || writer_ == nullptr) return;
-  ThreadState& thread = CurrentThread();
-  ++thread.busy;
   std::string name = entry.module->prefix + ".parameters_grad." + std::to_string(entry.k);
   ++seen_;
   bool listed = false;
@@ -118,7 +113,6 @@ void Collector::EmitParameterGradients(const ParameterGradients::Entry& entry) {
     }
     Emit(&builder);
   }
-  --thread.busy;
 }
 
 }  // namespace msprobe::python

@@ -1,5 +1,8 @@
 // Collectives that go on after the call: the record is finished when somebody waits for them.
 #include "python/bindings/collector.h"
+#include "python/bindings/tool_errors.h"
+
+#include "python/bindings/tool_errors.h"
 
 namespace msprobe::python {
 
@@ -21,7 +24,8 @@ PyObject* WaitableDied(PyObject* self, PyObject*) {
   if (collector != nullptr) {
     const auto found = collector->waiting_.find(handle);
     if (found != collector->waiting_.end()) {
-      collector->FinishWaiting(std::shared_ptr(found->second).get(), false);
+      const auto waiting = found->second;
+      RunTool("writing a collective", [&] { collector->FinishWaiting(waiting.get(), false); });
     }
   }
   Py_RETURN_NONE;
@@ -73,12 +77,9 @@ PyObject* Collector::CallWait(CallSite* site, PyObject* const* args, size_t flag
   const std::shared_ptr<Waiting> waiting = found->second;
   waiting_.erase(found);
   if (--waiting->left == 0) {
-    ThreadState& thread = CurrentThread();
-    ++thread.busy;
-    FinishWaiting(waiting.get(), true);
-    --thread.busy;
+    RunTool("writing a collective", [&] { FinishWaiting(waiting.get(), true); });
   }
-  return result;
+  return TheErrors().Return(result);
 }
 
 void Collector::FinishWaiting(Waiting* waiting, bool waited) {

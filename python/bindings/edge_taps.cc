@@ -1,6 +1,7 @@
 #include "python/bindings/edge_taps.h"
 
 #include <new>
+#include "python/bindings/tool_errors.h"
 
 namespace msprobe::python {
 namespace {
@@ -20,7 +21,7 @@ PyObject* CallTap(PyObject* self, PyObject* const* args, size_t flags, PyObject*
     const PyRef alive = PyRef::Borrow(self);
     the_taps->Fire(tap, args[0], args[1], false);
   }
-  Py_RETURN_NONE;
+  return TheErrors().Return(Py_NewRef(Py_None));
 }
 
 PyObject* CallPrehook(PyObject* self, PyObject* const* args, size_t flags, PyObject*) {
@@ -29,7 +30,7 @@ PyObject* CallPrehook(PyObject* self, PyObject* const* args, size_t flags, PyObj
     const PyRef alive = PyRef::Borrow(reinterpret_cast<PyObject*>(tap));
     the_taps->Fire(tap, nullptr, args[0], true);
   }
-  Py_RETURN_NONE;
+  return TheErrors().Return(Py_NewRef(Py_None));
 }
 
 void DeallocTap(PyObject* self) {
@@ -49,7 +50,7 @@ void DeallocPrehook(PyObject* self) {
 
 PyObject* FinishTaskCallback(PyObject* self, PyObject*) {
   if (the_taps != nullptr) the_taps->FinishTask(PyLong_AsLongLong(self));
-  Py_RETURN_NONE;
+  return TheErrors().Return(Py_NewRef(Py_None));
 }
 PyMethodDef finish_task_method = {"finish_backward", FinishTaskCallback, METH_NOARGS, nullptr};
 
@@ -73,10 +74,7 @@ EdgeTaps::EdgeTaps(AutogradAccess* autograd, TensorReader* reader, GradientSink*
 
 PyRef EdgeTaps::NewTap(PyObject* node) {
   auto* tap = PyObject_New(TapObject, tap_type);
-  if (tap == nullptr) {
-    PyErr_Clear();
-    return {};
-  }
+  if (tap == nullptr) return {};
   tap->hook.vectorcall = CallTap;
   tap->hook.table = nullptr;
   tap->has_prehook = false;
@@ -106,8 +104,12 @@ void EdgeTaps::Subscribe(TapObject* tap, GradientRecord* record, bool output, ui
 
 void EdgeTaps::Fire(TapObject* tap, PyObject* gradients_in, PyObject* gradients_out,
                     bool before_node) {
-  ThreadState& thread = CurrentThread();
-  ++thread.busy;
+  RunTool("recording a gradient",
+          [&] { TakeGradients(tap, gradients_in, gradients_out, before_node); });
+}
+
+void EdgeTaps::TakeGradients(TapObject* tap, PyObject* gradients_in, PyObject* gradients_out,
+                             bool before_node) {
   const int64_t task = autograd_->GraphTask();
   for (const TapSubscription& subscription : tap->subscriptions) {
     const bool from_outputs = subscription.output && subscription.step != TapStep::kSlice;
@@ -122,7 +124,6 @@ void EdgeTaps::Fire(TapObject* tap, PyObject* gradients_in, PyObject* gradients_
     }
     CompleteEdge(record);
   }
-  --thread.busy;
 }
 
 void EdgeTaps::StartPass(GradientRecord* record, int64_t task) {
@@ -165,7 +166,7 @@ void EdgeTaps::TakeGradient(const TapSubscription& subscription, PyObject* gradi
     if (detached) slot.sum = PyRef::Steal(PyNumber_Add(slot.sum.get(), detached.get()));
   }
   if (!slot.sum) {
-    PyErr_Clear();
+    TheErrors().Take("adding gradients");
     slot.has_value = false;
   }
 }
@@ -185,7 +186,7 @@ PyRef EdgeTaps::Shaped(const TapSubscription& subscription, PyObject* gradient) 
         PyObject_CallMethod(detached.get(), "as_strided", "OOO", PyTuple_GET_ITEM(geometry, 0),
                             PyTuple_GET_ITEM(geometry, 1), PyTuple_GET_ITEM(geometry, 2)));
   }
-  if (!shaped) PyErr_Clear();
+  if (!shaped) TheErrors().Take("reshaping a gradient");
   return shaped;
 }
 
@@ -200,14 +201,13 @@ void EdgeTaps::FinishTask(int64_t task) {
   if (found == tasks_.end()) return;
   const std::vector<GradientRecordRef> running = std::move(found->second);
   tasks_.erase(found);
-  ThreadState& thread = CurrentThread();
-  ++thread.busy;
-  for (const GradientRecordRef& record : running) {
-    if (record->task != task) continue;
-    record->task = -1;
-    sink_->EmitGradients(record.get(), false);
-  }
-  --thread.busy;
+  RunTool("writing gradients", [&] {
+    for (const GradientRecordRef& record : running) {
+      if (record->task != task) continue;
+      record->task = -1;
+      sink_->EmitGradients(record.get(), false);
+    }
+  });
 }
 
 void EdgeTaps::Purge() {

@@ -57,6 +57,8 @@ class EdgeTaps : public GradientTaps {
   void FinishTask(int64_t task);
 
  private:
+  void TakeGradients(TapObject* tap, PyObject* gradients_in, PyObject* gradients_out,
+                     bool before_node);
   struct Walk;
 
   PyRef NewTap(PyObject* node);

@@ -1,6 +1,7 @@
 #include "python/bindings/parameter_gradients.h"
 
 #include "python/bindings/hook_object.h"
+#include "python/bindings/tool_errors.h"
 
 namespace msprobe::python {
 
@@ -18,9 +19,10 @@ ParameterGradients* the_gradients = nullptr;
 PyObject* CallHook(PyObject* self, PyObject* const*, size_t, PyObject*) {
   auto* hook = reinterpret_cast<AccumulateHook*>(self);
   if (hook->parameter != nullptr && the_gradients != nullptr) {
-    the_gradients->Accumulated(hook->parameter);
+    RunTool("recording a parameter's gradient",
+            [hook] { the_gradients->Accumulated(hook->parameter); });
   }
-  Py_RETURN_NONE;
+  return TheErrors().Return(Py_NewRef(Py_None));
 }
 
 void DeallocHook(PyObject* self) {
@@ -64,7 +66,7 @@ void ParameterGradients::SetModules(const std::vector<ModuleInfo*>& modules) {
 bool ParameterGradients::RequiresGrad(PyObject* parameter) const {
   if (autograd_ != nullptr) return autograd_->RequiresGrad(parameter);
   const PyRef answer = PyRef::Steal(PyObject_GetAttrString(parameter, "requires_grad"));
-  if (!answer) PyErr_Clear();
+  if (!answer) TheErrors().Take("asking autograd");
   return answer.get() == Py_True;
 }
 
@@ -72,7 +74,7 @@ void ParameterGradients::Watch(PyObject* node, PyObject* variable) {
   const auto found = parameters_.find(variable);
   if (found == parameters_.end() || found->second.hook != nullptr) return;
   auto* hook = PyObject_New(AccumulateHook, hook_type);
-  if (hook == nullptr) return PyErr_Clear();
+  if (hook == nullptr) return;
   hook->hook.vectorcall = CallHook;
   hook->hook.table = nullptr;
   hook->parameter = variable;

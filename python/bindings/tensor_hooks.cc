@@ -4,6 +4,7 @@
 #include <new>
 
 #include "python/bindings/hook_object.h"
+#include "python/bindings/tool_errors.h"
 
 namespace msprobe::python {
 namespace {
@@ -26,7 +27,7 @@ PyObject* CallGradientHook(PyObject* self, PyObject* const* args, size_t flags, 
     const PyRef alive = PyRef::Borrow(self);
     the_hooks->Fire(hook->record, hook->slots, hook->inputs, args[0]);
   }
-  return Py_NewRef(args[0]);
+  return TheErrors().Return(Py_NewRef(args[0]));
 }
 
 void DeallocGradientHook(PyObject* self) {
@@ -150,7 +151,7 @@ TensorHooks::TensorHooks(Functions functions, TensorReader* reader, GradientSink
 
 bool TensorHooks::GradMode() const {
   const PyRef answer = PyRef::Steal(PyObject_CallNoArgs(functions_.grad_mode.get()));
-  if (!answer) PyErr_Clear();
+  if (!answer) TheErrors().Take("asking for the grad mode");
   return answer.get() == Py_True;
 }
 
@@ -179,7 +180,10 @@ void TensorHooks::Enter(ThreadState*, Frame* frame, const FlatTensors& inputs,
   }
   const PyRef aliases = PyRef::Steal(PyObject_CallFunctionObjArgs(
       functions_.hook_inputs.get(), tensors.get(), hooks.get(), nullptr));
-  if (!IsListLike(aliases.get(), tensors.get())) return PyErr_Clear();
+  if (!IsListLike(aliases.get(), tensors.get())) {
+    TheErrors().Take("hooking the inputs of a call");
+    return;
+  }
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(aliases.get()); ++i) {
     if (PyList_GET_ITEM(aliases.get(), i) != Py_None) ++record->inputs_hooked;
   }
@@ -198,7 +202,7 @@ std::vector<PyRef> TensorHooks::WithoutHooks(PyObject* const* values, Py_ssize_t
   const PyRef aliases =
       PyRef::Steal(PyObject_CallOneArg(functions_.without_hooks.get(), list.get()));
   if (!IsListLike(aliases.get(), list.get())) {
-    PyErr_Clear();
+    TheErrors().Take("taking hooks away");
     return {};
   }
   return replacements.ReplaceAll(values, 0, count, aliases.get());
@@ -213,7 +217,7 @@ void TensorHooks::Exit(ThreadState*, Frame* frame, const FlatTensors& outputs) {
     if (!hook) continue;
     const PyRef hooked = PyRef::Steal(PyObject_CallFunctionObjArgs(
         functions_.hook_output.get(), outputs.tensors[i], hook.get(), nullptr));
-    if (!hooked) PyErr_Clear();
+    if (!hooked) TheErrors().Take("hooking an output of a call");
     if (hooked.get() == Py_True) ++record->edges;
   }
 }
@@ -225,8 +229,11 @@ void TensorHooks::Leave(ThreadState*, Frame* frame) {
 
 void TensorHooks::Fire(const GradientRecordRef& record, const std::vector<uint32_t>& slots,
                        bool inputs, PyObject* gradients) {
-  ThreadState& thread = CurrentThread();
-  ++thread.busy;
+  RunTool("recording a gradient", [&] { TakeGradients(record, slots, inputs, gradients); });
+}
+
+void TensorHooks::TakeGradients(const GradientRecordRef& record, const std::vector<uint32_t>& slots,
+                                bool inputs, PyObject* gradients) {
   const bool first = record->left == 0;
   if (first) {
     record->left = record->edges;
@@ -249,7 +256,6 @@ void TensorHooks::Fire(const GradientRecordRef& record, const std::vector<uint32
   if (inputs && record->inputs_left > 0) --record->inputs_left;
   // The outputs' hooks come before; those of unused outputs never come.
   if (record->left == 0 || (inputs && record->inputs_left == 0)) Finish(record);
-  --thread.busy;
 }
 
 void TensorHooks::Finish(const GradientRecordRef& record) {

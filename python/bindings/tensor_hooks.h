@@ -43,6 +43,8 @@ class TensorHooks : public GradientTaps {
             PyObject* gradients);
 
  private:
+  void TakeGradients(const GradientRecordRef& record, const std::vector<uint32_t>& slots,
+                     bool inputs, PyObject* gradients);
   void Finish(const GradientRecordRef& record);
 
   Functions functions_;

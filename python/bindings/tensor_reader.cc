@@ -1,5 +1,6 @@
 #include "python/bindings/tensor_reader.h"
 
+#include "python/bindings/tool_errors.h"
 #include "tensor/dtype.h"
 
 namespace msprobe::python {
@@ -36,17 +37,6 @@ double ItemAsDouble(PyObject* tuple, Py_ssize_t i) {
   return value;
 }
 
-std::string TakeErrorText() {
-  PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
-  PyErr_Fetch(&type, &value, &traceback);
-  PyErr_NormalizeException(&type, &value, &traceback);
-  const PyRef holders[] = {PyRef::Steal(type), PyRef::Steal(value), PyRef::Steal(traceback)};
-  const PyRef text = PyRef::Steal(value != nullptr ? PyObject_Str(value) : nullptr);
-  std::string line(Utf8(text.get()));
-  PyErr_Clear();
-  return line.substr(0, line.find('\n'));
-}
-
 }  // namespace
 
 PythonTensorReader::PythonTensorReader(PyRef types, PyRef describe, PyRef summarize, PyRef fetch,
@@ -78,7 +68,7 @@ void PythonTensorReader::Describe(PyObject* tensor, TensorInfo* info) {
       !ReadDims(PyTuple_GET_ITEM(answer.get(), 3), PyTuple_GET_ITEM(answer.get(), 4), info)) {
     info->type_text = Py_TYPE(tensor)->tp_name;
     info->type = info->type_text;
-    info->dtype_text = "not readable: " + TakeErrorText();
+    info->dtype_text = "not readable: " + TheErrors().Take("describing a tensor");
     info->reason = info->dtype_text;
     info->view.shape = {};
     return;
@@ -117,7 +107,7 @@ bool PythonTensorReader::SummarizeOnDevice(PyObject* tensor, SummaryMode mode, T
   const PyRef answer = PyRef::Steal(PyObject_CallOneArg(summarize_.get(), tensor));
   if (!answer || answer.get() == Py_None || !PyTuple_Check(answer.get()) ||
       PyTuple_GET_SIZE(answer.get()) != 6) {
-    info->dtype_text = "not readable on its device: " + TakeErrorText();
+    info->dtype_text = "not readable on its device: " + TheErrors().Take("summarizing a tensor");
     info->reason = info->dtype_text;
     return false;
   }
@@ -143,7 +133,7 @@ bool PythonTensorReader::Fetch(PyObject* tensor, TensorInfo* info) {
   const PyRef bytes = PyRef::Steal(PyObject_CallOneArg(fetch_.get(), tensor));
   Py_buffer buffer;
   if (!bytes || PyObject_GetBuffer(bytes.get(), &buffer, PyBUF_SIMPLE) != 0) {
-    info->dtype_text = "not readable: " + TakeErrorText();
+    info->dtype_text = "not readable: " + TheErrors().Take("fetching a tensor");
     info->reason = info->dtype_text;
     return false;
   }
@@ -165,7 +155,7 @@ bool PythonTensorReader::Fetch(PyObject* tensor, TensorInfo* info) {
 bool PythonTensorReader::IsTracer(PyObject* tensor) const {
   if (is_tracer_.get() == Py_None) return false;
   const PyRef answer = PyRef::Steal(PyObject_CallOneArg(is_tracer_.get(), tensor));
-  if (!answer) PyErr_Clear();
+  if (!answer) TheErrors().Take("looking for a tracer");
   return answer.get() == Py_True;
 }
 

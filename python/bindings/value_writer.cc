@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <string>
 
+#include "python/bindings/tool_errors.h"
 #include "tensor/gather.h"
 
 namespace msprobe::python {
@@ -132,7 +133,7 @@ void ValueWriter::WriteOther(RecordBuilder* builder, std::string_view key, PyObj
   PyTypeObject* type = Py_TYPE(value);
   if (!plain_types_.contains(type)) {
     const PyRef answer = PyRef::Steal(PyObject_CallOneArg(describe_value_.get(), value));
-    if (!answer) PyErr_Clear();
+    if (!answer) TheErrors().Take("describing a value");
     if (answer && PyTuple_Check(answer.get()) && PyTuple_GET_SIZE(answer.get()) == 2) {
       return builder->Scalar(key, Utf8(PyTuple_GET_ITEM(answer.get(), 0)),
                              Utf8(PyTuple_GET_ITEM(answer.get(), 1)));

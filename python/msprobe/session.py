@@ -261,6 +261,7 @@ class Session:
         for earlier in self._finished:
             earlier.finish()
         self._finished = [writer]
+        _core.raise_errors()  # those of the step's end, in strict mode
 
     def _become_rank(self) -> None:
         rank = self._rank()

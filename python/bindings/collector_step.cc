@@ -1,0 +1,93 @@
+// What Collector does between calls: modules, steps, and the counts of a step.
+#include "python/bindings/collector.h"
+#include "python/bindings/tool_errors.h"
+
+namespace msprobe::python {
+
+void Collector::SetBench(BenchChecksums bench, int64_t differences) {
+  bench_ = std::move(bench);
+  values_.settings.bench = &bench_;
+  values_.settings.differences_left = differences;
+}
+
+void Collector::SetModules(std::vector<std::unique_ptr<ModuleInfo>> modules,
+                           std::vector<PyRef> roots) {
+  module_of_.clear();
+  object_sites_.clear();
+  std::vector<ModuleInfo*> all;
+  for (const auto& module : modules) {
+    module_of_[module->module.get()] = module.get();
+    all.push_back(module.get());
+  }
+  if (parameter_gradients_ != nullptr) parameter_gradients_->SetModules(all);
+  modules_ = std::move(modules);
+  roots_ = std::move(roots);
+}
+
+void Collector::AddModules(std::vector<std::unique_ptr<ModuleInfo>> modules) {
+  for (auto& module : modules) {
+    if (!module_of_.emplace(module->module.get(), module.get()).second) continue;
+    modules_.push_back(std::move(module));
+  }
+}
+
+void Collector::RemoveModules(const std::vector<PyObject*>& modules) {
+  for (PyObject* module : modules) module_of_.erase(module);  // the rest waits for SetModules()
+}
+
+void Collector::BeginStep(std::shared_ptr<DumpWriter> writer) {
+  ++step_id_;
+  writer_ = std::move(writer);
+  TheErrors().BeginStep(writer_);
+  filter.BeginStep();
+  in_token_range_ = !token_range_.has_value();
+  gradients_ = true;
+}
+
+void Collector::Start() {
+  enabled_ = true;
+  only_recompute_ = false;
+}
+
+void Collector::Stop() {
+  only_recompute_ = true;
+  enabled_ = enabled_ && expects_more();
+}
+
+void Collector::EndStep() {
+  RunTool("ending a step", [this] {
+    if (taps_ != nullptr) taps_->Purge();
+    if (parameter_gradients_ != nullptr) parameter_gradients_->EndStep();
+    while (!waiting_.empty()) FinishWaiting(waiting_.begin()->second.get(), false);
+  });
+  enabled_ = only_recompute_ = gradients_ = false;
+  for (CallCounter* counter : used_counters_) counter->calls = 0;
+  used_counters_.clear();
+  for (const auto& module : modules_) module->calls = 0;
+  saved_names_.clear();
+  root_calls_ = 0;
+  open_records_ = 0;
+  if (writer_ != nullptr) {
+    static constexpr std::array<const char*, kSkipCount> kNames = {
+        "scope", "list", "data_mode", "token_range", "exception", "repeated_backward"};
+    writer_->CountSeen(seen_);
+    for (size_t i = 0; i < kSkipCount; ++i) {
+      if (skipped_[i] > 0) writer_->CountSkipped(kNames[i], skipped_[i]);
+    }
+  }
+  TheErrors().EndStep();
+  seen_ = 0;
+  skipped_.fill(0);
+  writer_ = nullptr;
+  ++step_id_;
+}
+
+void Collector::Abandon() {
+  enabled_ = only_recompute_ = gradients_ = false;
+  waiting_.clear();
+  writer_ = nullptr;
+  TheErrors().BeginStep(nullptr);
+  ++step_id_;
+}
+
+}  // namespace msprobe::python

@@ -1,0 +1,77 @@
+#include "python/bindings/tool_errors.h"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace msprobe::python {
+namespace {
+
+bool StrictMode() {
+  const char* value = std::getenv("MSPROBE_STRICT");
+  return value != nullptr && std::strcmp(value, "1") == 0;
+}
+
+// "KeyError: 'x'", the first line of it.
+std::string Describe(PyObject* error) {
+  const char* type = Py_TYPE(error)->tp_name;
+  const PyRef message = PyRef::Steal(PyObject_Str(error));
+  if (!message) PyErr_Clear();
+  std::string text = std::string(type) + ": " + std::string(Utf8(message.get()));
+  return text.substr(0, text.find('\n'));
+}
+
+}  // namespace
+
+ToolErrors& TheErrors() {
+  static auto* errors = new ToolErrors;  // hooks may run while the interpreter ends
+  return *errors;
+}
+
+ToolErrors::ToolErrors() : strict_(StrictMode()) {}
+
+std::string ToolErrors::Take(std::string_view work) {
+  PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
+  PyErr_Fetch(&type, &value, &traceback);
+  if (type == nullptr) return {};
+  PyErr_NormalizeException(&type, &value, &traceback);
+  if (traceback != nullptr) PyException_SetTraceback(value, traceback);
+  const PyRef kept[] = {PyRef::Steal(type), PyRef::Steal(traceback)};
+  PyRef error = PyRef::Steal(value);
+  std::string text = Describe(error.get());
+  Count(work, text);
+  if (strict_ && !pending_) pending_ = std::move(error);
+  return text;
+}
+
+void ToolErrors::Add(std::string_view work, const std::exception& error) {
+  PyErr_Clear();
+  PyErr_Format(PyExc_RuntimeError, "%s", error.what());
+  Take(work);
+}
+
+void ToolErrors::Count(std::string_view work, const std::string& text) {
+  const uint64_t earlier = counts_[std::string(work) + ": " + text]++;
+  if (earlier == 0 && writer_ != nullptr) {
+    writer_->ReportProblem(work, "error in msprobe, more of its kind are only counted: " + text);
+  }
+}
+
+PyObject* ToolErrors::Raise(PyObject* result) {
+  if (result == nullptr) return nullptr;  // the program's own error goes first
+  Py_DECREF(result);
+  const PyRef error = std::move(pending_);
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.get())), error.get());
+  return nullptr;
+}
+
+void ToolErrors::EndStep() {
+  for (const auto& [text, count] : counts_) {
+    if (writer_ != nullptr) {
+      writer_->AddNote(std::to_string(count) + " errors in msprobe while " + text);
+    }
+  }
+  counts_.clear();
+  writer_ = nullptr;
+}
+
+}  // namespace msprobe::python
