@@ -238,6 +238,7 @@ const OptionSpec kGolden = {"--golden_path",
                             false};
 
 /// The options that both commands share, with their defaults in the text.
+// NOLINTNEXTLINE(readability-function-size): a table, read from top to bottom
 std::vector<OptionSpec> SharedOptions(std::vector<OptionSpec> own, std::string_view format_help,
                                       std::string_view match_help,
                                       std::vector<std::string_view> fuzzy_shorts) {
