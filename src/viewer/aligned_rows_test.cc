@@ -116,13 +116,13 @@ TEST(NameSearchTest, SubstringsCaseAndStars) {
   }
   unit.target.Complete(0.8F);
   NameSearch search(unit.target);
-  EXPECT_THAT(search.Find("RELU"), ElementsAre(2, 3));
-  EXPECT_THAT(search.Find("module*relu"), ElementsAre(3));
-  EXPECT_THAT(search.Find("relu*module"), ElementsAre());
-  EXPECT_THAT(search.Find("<script>"), ElementsAre(4));
-  EXPECT_THAT(search.Find("defaultmodel"), ElementsAre()) << "the root is no hit";
-  EXPECT_THAT(search.Find("*"), ElementsAre());
-  EXPECT_THAT(search.Find(""), ElementsAre());
+  EXPECT_THAT(search.Find("RELU", 0, 100, 1).ids, ElementsAre(2, 3));
+  EXPECT_THAT(search.Find("module*relu", 0, 100, 1).ids, ElementsAre(3));
+  EXPECT_THAT(search.Find("relu*module", 0, 100, 1).ids, ElementsAre());
+  EXPECT_THAT(search.Find("<script>", 0, 100, 1).ids, ElementsAre(4));
+  EXPECT_THAT(search.Find("defaultmodel", 0, 100, 1).ids, ElementsAre()) << "the root is no hit";
+  EXPECT_THAT(search.Find("*", 0, 100, 1).ids, ElementsAre());
+  EXPECT_THAT(search.Find("", 0, 100, 1).ids, ElementsAre());
 }
 
 }  // namespace

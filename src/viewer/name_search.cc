@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/thread_pool.h"
+
 namespace msprobe::viewer {
 
 namespace {
+
+constexpr size_t kLeastChunk = 20'000;  ///< names; fewer are not worth a thread
 
 char Fold(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 
@@ -38,6 +42,7 @@ void NameSearch::Prepare() {
     folded_.push_back('\n');
   }
   offsets_.push_back(folded_.size());
+  for (const char c : folded_) ++byte_counts_[static_cast<unsigned char>(c)];
 }
 
 bool NameSearch::MatchesRest(std::string_view name, const std::vector<std::string>& parts) const {
@@ -50,29 +55,76 @@ bool NameSearch::MatchesRest(std::string_view name, const std::vector<std::strin
   return true;
 }
 
-std::vector<uint32_t> NameSearch::Find(std::string_view query) {
-  std::call_once(prepared_, [this] { Prepare(); });
-  std::vector<std::string> parts = SplitQuery(query);
-  std::vector<uint32_t> hits;
-  if (parts.empty() || side_.size() == 0) return hits;
-  for (std::string& part : parts) std::replace(part.begin(), part.end(), '\n', ' ');
-  // One memmem over all names at once: names are short, and starting a search costs more than
-  // searching them.
-  const std::string& first = parts.front();
-  size_t at = 0;
-  size_t position = 0;
-  for (;;) {
-    const void* found =
-        ::memmem(folded_.data() + at, folded_.size() - at, first.data(), first.size());
-    if (found == nullptr) return hits;
-    const auto offset = static_cast<size_t>(static_cast<const char*>(found) - folded_.data());
-    while (offsets_[position + 1] <= offset) ++position;
+NameSearch::Needle NameSearch::NeedleOf(std::string_view part) const {
+  const auto count = [this](char c) { return byte_counts_[static_cast<unsigned char>(c)]; };
+  const auto rare = std::ranges::min_element(part, {}, count);
+  return {part, static_cast<size_t>(rare - part.begin()), count(*rare) > folded_.size() / 32};
+}
+
+/// Offset of the next hit in the names before `end`, or npos.
+size_t NameSearch::NextHit(const Needle& needle, size_t at, size_t end) const {
+  const char* const text = folded_.data();
+  const size_t size = needle.text.size();
+  if (needle.common && size > 1) {
+    const void* found = ::memmem(text + at, end - at, needle.text.data(), size);
+    return found == nullptr ? std::string::npos
+                            : static_cast<size_t>(static_cast<const char*>(found) - text);
+  }
+  // A byte that is rare in these names is found many times faster than the text as a whole.
+  const size_t before = needle.rare_at;
+  while (at + size <= end) {
+    const void* found = std::memchr(text + at + before, needle.text[before], end - at - before);
+    if (found == nullptr) return std::string::npos;
+    const size_t begin = static_cast<size_t>(static_cast<const char*>(found) - text) - before;
+    if (begin + size > end) return std::string::npos;
+    if (std::memcmp(text + begin, needle.text.data(), size) == 0) return begin;
+    at = begin + 1;
+  }
+  return std::string::npos;
+}
+
+NameSearch::Page NameSearch::FindIn(size_t begin, size_t end, const std::vector<std::string>& parts,
+                                    uint64_t limit) const {
+  const Needle needle = NeedleOf(parts.front());
+  Page page;
+  size_t position = begin;
+  size_t at = offsets_[begin];
+  // One search over all names: starting one costs more than searching a name.
+  while (position < end) {
+    const size_t hit = NextHit(needle, at, offsets_[end]);
+    if (hit == std::string::npos) break;
+    while (offsets_[position + 1] <= hit) ++position;
     const std::string_view name(folded_.data() + offsets_[position],
                                 offsets_[position + 1] - offsets_[position] - 1);
     const uint32_t id = side_.order[position];
-    if (id != 0 && MatchesRest(name, parts)) hits.push_back(id);
-    at = offsets_[position + 1];
+    if (id != 0 && (parts.size() == 1 || MatchesRest(name, parts))) {
+      if (page.ids.size() < limit) page.ids.push_back(id);
+      ++page.total;
+    }
+    at = offsets_[++position];
   }
+  return page;
+}
+
+NameSearch::Page NameSearch::Find(std::string_view query, uint64_t offset, uint64_t limit,
+                                  size_t threads) {
+  std::call_once(prepared_, [this] { Prepare(); });
+  std::vector<std::string> parts = SplitQuery(query);
+  Page page;
+  if (parts.empty() || side_.size() == 0) return page;
+  for (std::string& part : parts) std::replace(part.begin(), part.end(), '\n', ' ');
+  const size_t chunk = std::max(kLeastChunk, side_.size() / (4 * std::max<size_t>(1, threads)) + 1);
+  std::vector<Page> found((side_.size() + chunk - 1) / chunk);
+  base::ParallelFor(side_.size(), chunk, threads, [&](size_t begin, size_t end) {
+    found[begin / chunk] = FindIn(begin, end, parts, offset + limit);
+  });
+  for (const Page& part : found) {
+    for (size_t i = 0; i < part.ids.size() && page.ids.size() < limit; ++i) {
+      if (page.total + i >= offset) page.ids.push_back(part.ids[i]);
+    }
+    page.total += part.total;
+  }
+  return page;
 }
 
 }  // namespace msprobe::viewer

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -16,17 +17,33 @@ class NameSearch {
  public:
   explicit NameSearch(const visfile::SideIndex& side) : side_(side) {}
 
-  /// Ids of all hits in execution order.
-  std::vector<uint32_t> Find(std::string_view query);
+  struct Page {
+    uint64_t total = 0;
+    std::vector<uint32_t> ids;
+  };
+  /// Hits [offset, offset + limit) in execution order, and how many there are in all.
+  Page Find(std::string_view query, uint64_t offset, uint64_t limit, size_t threads);
 
  private:
   void Prepare();
+  /// Hits among the names of the positions [begin, end); keeps the first `limit`.
+  Page FindIn(size_t begin, size_t end, const std::vector<std::string>& parts,
+              uint64_t limit) const;
+  /// What a query looks for first.
+  struct Needle {
+    std::string_view text;
+    size_t rare_at = 0;   ///< its rarest byte
+    bool common = false;  ///< that byte is not rare either
+  };
+  Needle NeedleOf(std::string_view part) const;
+  size_t NextHit(const Needle& needle, size_t at, size_t end) const;
   bool MatchesRest(std::string_view name, const std::vector<std::string>& parts) const;
 
   const visfile::SideIndex& side_;
   std::once_flag prepared_;
   std::string folded_;             ///< names in execution order, each ended by '\n'
   std::vector<uint64_t> offsets_;  ///< begin of each name in `folded_`, by position
+  std::array<uint64_t, 256> byte_counts_{};
 };
 
 }  // namespace msprobe::viewer

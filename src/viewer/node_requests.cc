@@ -53,7 +53,7 @@ struct Page {
 
 Result<Page> PageOf(const Query& query) {
   Page page;
-  MSPROBE_ASSIGN_OR_RETURN(page.offset, query.Int("offset", 0, 0, INT64_MAX));
+  MSPROBE_ASSIGN_OR_RETURN(page.offset, query.Int("offset", 0, 0, INT32_MAX));
   MSPROBE_ASSIGN_OR_RETURN(page.limit, query.Int("limit", 200, 0, kMaxPage));
   return page;
 }
@@ -136,15 +136,13 @@ Status Api::Search(const Call& call) {
   const std::string_view sides = call.query.Find("side").value_or("b");
   std::vector<NodeRef> items;
   uint64_t total = 0;
+  const auto offset = static_cast<uint64_t>(page.offset);
+  const auto limit = static_cast<uint64_t>(page.limit);
   const auto take = [&](Side side, NameSearch* search) {
-    const std::vector<uint32_t> hits = search->Find(text);
-    for (const uint32_t id : hits) {
-      if (total >= static_cast<uint64_t>(page.offset) &&
-          items.size() < static_cast<size_t>(page.limit)) {
-        items.push_back({side, id});
-      }
-      ++total;
-    }
+    const NameSearch::Page found = search->Find(text, offset - std::min(offset, total),
+                                                limit - items.size(), options_.threads);
+    for (const uint32_t id : found.ids) items.push_back({side, id});
+    total += found.total;
   };
   if (sides != "g") take(Side::kTarget, &context.unit->target_search);
   if (sides != "t") take(Side::kGolden, &context.unit->golden_search);

@@ -34,13 +34,19 @@ constexpr std::string_view kForeign =
   "matched_node_link": ["DefaultModel", "M.b"], "micro_step_id": 0, "data": {}}}},
 "Colors": {}, "MicroSteps": 3, "task": "summary", "OverflowCheck": true})";
 
+ReadOptions TwoThreads() {
+  ReadOptions options;
+  options.threads = 2;
+  return options;
+}
+
 std::shared_ptr<UnitSource> Load(std::string_view text, const ScratchDirectory& directory) {
   const auto path = directory.path() / "compare_step4_rank7_1.vis";
   std::ofstream(path) << text;
   auto file = OpenVis(path, {});
   EXPECT_TRUE(file.ok()) << file.status().ToString();
   if (!file.ok()) return nullptr;
-  auto unit = (*file)->LoadUnit(0, {.threads = 2});
+  auto unit = (*file)->LoadUnit(0, TwoThreads());
   EXPECT_TRUE(unit.ok()) << unit.status().ToString();
   return unit.ok() ? *unit : nullptr;
 }

@@ -1,0 +1,54 @@
+#include "viewer/name_search.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace msprobe::viewer {
+namespace {
+
+/// Names of few letters, so that most queries have hits; "Q" is rare.
+std::vector<std::string> Names(size_t count) {
+  std::mt19937 random(1);
+  std::vector<std::string> names(count);
+  for (std::string& name : names) {
+    for (size_t i = 0, size = random() % 12; i < size; ++i) {
+      name.push_back(random() % 500 == 0 ? 'Q' : "abC."[random() % 4]);
+    }
+  }
+  return names;
+}
+
+std::string Lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+TEST(NameSearchTest, FindsWhatALookAtEveryNameFinds) {
+  const std::vector<std::string> names = Names(70'000);
+  visfile::SideIndex side;
+  for (const std::string& name : names) side.parents[side.Add(name)] = 0;
+  side.Complete(1);
+  NameSearch search(side);
+  for (const std::string query : {"a", "Q", "qa", "abc", "CBA.", "a.b.c.a.b.", "zz", "..", "bq"}) {
+    std::vector<uint32_t> expected;
+    for (const uint32_t id : side.order) {
+      if (id != 0 && Lower(names[id]).find(Lower(query)) != std::string::npos) {
+        expected.push_back(id);
+      }
+    }
+    for (const size_t threads : {1, 4}) {
+      const NameSearch::Page all = search.Find(query, 0, names.size(), threads);
+      EXPECT_EQ(all.ids, expected) << query;
+      EXPECT_EQ(all.total, expected.size()) << query;
+      const NameSearch::Page page = search.Find(query, 3, 5, threads);
+      EXPECT_EQ(page.total, expected.size()) << query;
+      for (size_t i = 0; i < page.ids.size(); ++i) EXPECT_EQ(page.ids[i], expected[3 + i]);
+      EXPECT_EQ(page.ids.size(),
+                std::min<size_t>(5, expected.size() - std::min<size_t>(3, expected.size())));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace msprobe::viewer
