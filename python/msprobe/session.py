@@ -79,6 +79,8 @@ class Session:
             if not self._selected():
                 return
             self._open_step(model, token_range)
+            if self.writer is None:
+                return
         self._become_rank()
         self._install()
         _core.start()
@@ -233,7 +235,10 @@ class Session:
                 budget=self._budget,
             )
         except ValueError as error:
-            raise MsprobeError(str(error)) from None
+            if self._steps_taken == 0 or os.environ.get("MSPROBE_STRICT") == "1":
+                raise MsprobeError(str(error)) from None
+            warn(f"step {self.current_step} is not collected: {error}", kind="open")
+            return
         self._load_bench()
         _core.set_token_range(None if token_range is None else tuple(token_range))
         entries: List[Any] = []

@@ -19,9 +19,21 @@ def _run(name, directory):
                    cwd=directory.parent, timeout=240, stdout=subprocess.DEVNULL)
 
 
-def test_gpt(tmp_path):
-    _run("gpt", tmp_path / "dump")
-    first, second = (Dump(units(tmp_path / "dump", step)[0]) for step in (0, 1))
+def _command():
+    """The command of the same installation, or of the build."""
+    beside = pathlib.Path(sys.executable).with_name("msprobe")
+    return os.environ.get("MSPROBE_CLI") or (beside if beside.exists() else shutil.which("msprobe"))
+
+
+@pytest.fixture(scope="module")
+def gpt_dump(tmp_path_factory):
+    dump = tmp_path_factory.mktemp("gpt") / "dump"
+    _run("gpt", dump)
+    return dump
+
+
+def test_gpt(gpt_dump):
+    first, second = (Dump(units(gpt_dump, step)[0]) for step in (0, 1))
     assert first.names == second.names and "optimizer" in first.construct
 
 
@@ -45,10 +57,9 @@ def test_inference(tmp_path):
         "Module.head.Linear.forward.0", "Module.head.Linear.forward.1"]
 
 
-@pytest.mark.skipif(shutil.which("msprobe") is None, reason="the msprobe command is not on the PATH")
-def test_our_graph_reads_the_dumps(tmp_path):
-    _run("gpt", tmp_path / "dump")
-    result = subprocess.run(["msprobe", "graph", "-tp", str(tmp_path / "dump"), "-o",
+@pytest.mark.skipif(not _command(), reason="there is no msprobe command")
+def test_our_graph_reads_the_dumps(gpt_dump, tmp_path):
+    result = subprocess.run([_command(), "graph", "-tp", str(gpt_dump), "-o",
                              str(tmp_path / "out")], capture_output=True, text=True, timeout=120)
     assert result.returncode == 0, result.stdout + result.stderr
     assert list((tmp_path / "out").rglob("*.vis*"))
@@ -56,9 +67,8 @@ def test_our_graph_reads_the_dumps(tmp_path):
 
 @pytest.mark.skipif(not os.environ.get("MSPROBE_PEER_PYTHONPATH"),
                     reason="MSPROBE_PEER_PYTHONPATH names no installation of mindstudio-probe")
-def test_the_peers_graph_visualize_reads_the_dumps(tmp_path):
-    _run("gpt", tmp_path / "dump")
-    unit = units(tmp_path / "dump")[0]
+def test_the_peers_graph_visualize_reads_the_dumps(gpt_dump, tmp_path):
+    unit = units(gpt_dump)[0]
     code = ("import sys; from msprobe.msprobe import main; "
             f"sys.argv=['msprobe','graph_visualize','-tp',{str(unit)!r},'-o',{str(tmp_path / 'out')!r}]; main()")
     env = {**os.environ, "PYTHONPATH": os.environ["MSPROBE_PEER_PYTHONPATH"]}

@@ -122,6 +122,9 @@ def test_modules_agree_with_full_backward_hooks(case, collect):
     for name, module in model.named_modules():
         path = f"0.{name}" if name else "0"
         entry = dump.data.get(f"Module.{path}.{type(module).__name__}.backward.0")
+        if isinstance(module, nn.Dropout) and module.p == 0:  # gives back what it gets
+            assert entry is None
+            continue
         if entry is None:
             assert name not in seen, f"no backward of {name}"
             continue
@@ -129,6 +132,8 @@ def test_modules_agree_with_full_backward_hooks(case, collect):
         recorded = [dump.tensor(t) if t else None for t in entry["input"]]
         out = out[: len(recorded)]  # torch counts results that are no tensors as well
         assert _all_close(recorded, out), name
+        if isinstance(module, nn.MultiheadAttention):  # gets one tensor thrice: the sum is shown
+            into = [sum(into)] * len(into)
         recorded = [dump.tensor(t) if t else None for t in entry["output"]]
         assert _all_close([r for r in recorded if r is not None],
                           [g for g in into if g is not None]), name

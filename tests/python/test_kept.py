@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 from conftest import Dump, PrecisionDebugger, read_dump, units, write_config
+from msprobe.errors import MsprobeError
 
 LOOP = """
     import os, sys, time
@@ -69,7 +70,10 @@ def test_fault_17_killed_at_any_moment(task, tmp_path):
         process = subprocess.Popen([sys.executable, "../loop.py", task], cwd=run, text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         assert process.stdout.readline() == "ready\n"
-        time.sleep(0.7 + chance.random())
+        while not (run / "dump" / "step2").exists():
+            assert process.poll() is None
+            time.sleep(0.02)
+        time.sleep(chance.random())
         process.send_signal(signal.SIGKILL)
         process.wait()
         process.stdout.close()
@@ -88,7 +92,7 @@ def test_fault_17_killed_at_any_moment(task, tmp_path):
 def test_fault_17_other_ends(end, run_script, tmp_path):
     run_script(
         f"""
-        import os, sys, time
+        import os, pathlib, sys, time
         import torch
         from torch import nn
         from msprobe.pytorch import PrecisionDebugger
@@ -96,7 +100,9 @@ def test_fault_17_other_ends(end, run_script, tmp_path):
         debugger = PrecisionDebugger(level="mix", dump_path="dump")
         debugger.start(model)
         model(torch.randn(1, 4)).sum().backward()
-        time.sleep(0.5)
+        (file,) = pathlib.Path("dump/step0").glob("proc*/dump.json")
+        while "Module.0.Linear.backward.0" not in file.read_text():
+            time.sleep(0.02)  # the writer's thread is at most 200 ms behind
         {end}
         """,
         check=False,
@@ -206,6 +212,26 @@ def test_fault_21_a_full_disk_does_not_stop_the_program(run_script, tmp_path):
         """
     )
     assert "went on" in result.stdout
+
+
+@pytest.mark.parametrize("strict", ["0", "1"])
+def test_fault_21_a_later_step_that_cannot_be_written(strict, debugger, tmp_path, capfd, monkeypatch):
+    monkeypatch.setenv("MSPROBE_STRICT", strict)
+    d = debugger(level="L1")
+    with d.collect():
+        torch.sin(torch.ones(1))
+    (tmp_path / "dump" / "step1").write_text("in the way")
+    if strict == "1":
+        with pytest.raises(MsprobeError, match="step1"):
+            d.start()
+        return
+    with d.collect():
+        assert float(torch.cos(torch.zeros(1))) == 1
+    with d.collect():
+        torch.sin(torch.ones(1))
+    assert "step 1 is not collected" in capfd.readouterr().err
+    PrecisionDebugger._forget()
+    assert read_dump(tmp_path / "dump", 2).names == ["Torch.sin.0.forward"]
 
 
 def test_fault_23_children_of_the_process_record_nothing(run_script, tmp_path):
