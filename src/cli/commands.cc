@@ -12,11 +12,7 @@ extern const Command kCompletionCommand;
 
 std::span<const Command* const> Commands() {
   static constexpr std::array<const Command*, 5> kAll = {
-      &kGraphCommand,
-      &kGraphVisualizeCommand,
-      &kViewCommand,
-      &kInspectCommand,
-      &kCompletionCommand,
+      &kGraphCommand, &kGraphVisualizeCommand, &kViewCommand, &kInspectCommand, &kCompletionCommand,
   };
   return kAll;
 }
