@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 
 #include "base/file.h"
@@ -35,18 +36,35 @@ void GrowingJson::Close() {
   if (fd_ >= 0) ::close(std::exchange(fd_, -1));
 }
 
+namespace {
+
+/// Moves the file to its name; with `exclusive` nothing may be there.
+Status GiveName(const std::string& temporary, const std::filesystem::path& path, bool exclusive) {
+  if (exclusive && ::link(temporary.c_str(), path.c_str()) == 0) {
+    ::unlink(temporary.c_str());
+    return Status::Ok();
+  }
+  struct stat info{};
+  if (exclusive && (errno == EEXIST || ::lstat(path.c_str(), &info) == 0)) {
+    return InvalidArgumentError("a dump is being written here already",
+                                "choose another dump_path or set overwrite: true",
+                                path.parent_path().string());
+  }
+  // Also where the file system has no hard links.
+  if (::rename(temporary.c_str(), path.c_str()) == 0) return Status::Ok();
+  return IoError("cannot create the file", errno, path.string());
+}
+
+}  // namespace
+
 Status GrowingJson::Create(const std::filesystem::path& path, std::string_view head,
                            std::string_view tail, bool exclusive) {
-  const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (exclusive ? O_EXCL : O_TRUNC);
-  fd_ = ::open(path.c_str(), flags, base::kFileMode);
-  if (fd_ < 0) {
-    if (errno == EEXIST) {
-      return InvalidArgumentError("a dump is being written here already",
-                                  "choose another dump_path or set overwrite: true",
-                                  path.parent_path().string());
-    }
-    return IoError("cannot create the file", errno, path.string());
-  }
+  // Under a name of its own until its head is there: a kill in between leaves no empty file.
+  static std::atomic<uint32_t> serial{0};
+  const std::string temporary =
+      path.string() + ".tmp" + std::to_string(::getpid()) + "_" + std::to_string(serial++);
+  fd_ = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, base::kFileMode);
+  if (fd_ < 0) return IoError("cannot create the file", errno, path.string());
   [[maybe_unused]] const int locked = ::flock(fd_, LOCK_EX | LOCK_NB);
   path_ = path;
   tail_ = tail;
@@ -55,7 +73,10 @@ Status GrowingJson::Create(const std::filesystem::path& path, std::string_view h
   const size_t bracket = tail.find_first_of("}]");
   const std::string text = std::string(head).append(tail.substr(bracket));
   size_ = text.size();
-  return WriteAt(fd_, text, 0, path_);
+  Status status = WriteAt(fd_, text, 0, path_);
+  if (status.ok()) status = GiveName(temporary, path, exclusive);
+  if (!status.ok()) ::unlink(temporary.c_str());
+  return status;
 }
 
 Status GrowingJson::Append(std::string* members) {
