@@ -130,7 +130,8 @@ test_browser() {
 
 dev_test() {
   local parts=("$@") part start=$SECONDS
-  [ $# -gt 0 ] || parts=(lint cpp sanitizers fuzz golden python mindspore web browser)
+  # sanitizers and fuzz build the core three times more: by name, or in ./dev soak.
+  [ $# -gt 0 ] || parts=(lint cpp golden python mindspore web browser)
   [ $# -gt 0 ] || setup_test
   for part in "${parts[@]}"; do
     case "$part" in
@@ -147,7 +148,8 @@ dev_test() {
 dev_ci() { dev_demo --no-serve; dev_test; }
 
 dev_soak() {
-  say "soak: long fuzzing and repeated tests"
+  say "soak: sanitizers, long fuzzing and repeated tests"
+  test_sanitizers
   FUZZ_SECONDS=${FUZZ_SECONDS:-1800} test_fuzz
   if compgen -G "tests/soak/test_*.py" >/dev/null; then setup_python; dev_build; run_pytest .venv tests/soak; fi
   printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
