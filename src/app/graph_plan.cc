@@ -76,7 +76,7 @@ void NoteOtherFiles(const GraphJob& job, base::Diagnostics* diagnostics) {
 
 }  // namespace
 
-Result<std::vector<PlannedUnit>> PlanUnits(const GraphJob& job, base::Diagnostics* diagnostics) {
+Result<std::vector<PlannedUnit>> PlanUnits(const UnitJob& job, base::Diagnostics* diagnostics) {
   std::vector<PlannedUnit> units;
   MSPROBE_ASSIGN_OR_RETURN(const dump::DumpTree target,
                            dump::FindDumpUnits(job.target, diagnostics));
@@ -95,14 +95,19 @@ Result<std::vector<PlannedUnit>> PlanUnits(const GraphJob& job, base::Diagnostic
   return units;
 }
 
-Status PrepareOutput(const GraphJob& job, base::Diagnostics* diagnostics) {
-  Status created = base::CreateDirectories(job.output);
+Status PrepareDirectory(const std::filesystem::path& output) {
+  Status created = base::CreateDirectories(output);
   if (!created.ok()) return WithAdvice(std::move(created), "choose another directory with -o");
   // Hours of comparing must not end at a directory that was closed from the start.
-  if (::access(job.output.c_str(), W_OK | X_OK) != 0) {
-    return WithAdvice(IoError("cannot write to the output directory", errno, job.output.string()),
+  if (::access(output.c_str(), W_OK | X_OK) != 0) {
+    return WithAdvice(IoError("cannot write to the output directory", errno, output.string()),
                       "choose another directory with -o");
   }
+  return Status::Ok();
+}
+
+Status PrepareOutput(const GraphJob& job, base::Diagnostics* diagnostics) {
+  MSPROBE_RETURN_IF_ERROR(PrepareDirectory(job.output));
   struct stat info{};
   if (::stat(job.output.c_str(), &info) == 0 && (info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
     diagnostics->Add(DiagnosticKind::kNote,

@@ -27,7 +27,7 @@ struct GraphRequest {
   std::vector<app::FailLevel> fail_on;
 };
 
-class ConsoleObserver final : public app::GraphObserver {
+class ConsoleObserver final : public app::JobObserver {
  public:
   explicit ConsoleObserver(const GraphRequest& request) : request_(request) {}
 

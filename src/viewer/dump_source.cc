@@ -185,7 +185,7 @@ Result<std::unique_ptr<visfile::VisSource>> OpenDump(const std::filesystem::path
                                                      const ReadOptions& options) {
   if (Cancelled(options)) return CancelledError();
   base::Diagnostics diagnostics;
-  app::GraphJob job;
+  app::UnitJob job;
   job.target = directory;
   job.golden = golden;
   MSPROBE_ASSIGN_OR_RETURN(std::vector<app::PlannedUnit> plan, app::PlanUnits(job, &diagnostics));

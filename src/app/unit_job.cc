@@ -1,0 +1,300 @@
+#include "app/unit_job.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "app/graph_plan.h"
+#include "base/thread_pool.h"
+#include "compare/first_divergence.h"
+#include "dump/rank_dump.h"
+#include "graph/collective_linker.h"
+#include "graph/graph.h"
+
+namespace msprobe::app {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double SecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+class SerialObserver final : public JobObserver {
+ public:
+  explicit SerialObserver(JobObserver* inner) : inner_(inner) {}
+
+  void JobStarted(size_t units) override {
+    if (inner_ != nullptr) inner_->JobStarted(units);
+  }
+  void UnitStarted(size_t unit, const std::string& label) override {
+    const std::lock_guard lock(mutex_);
+    if (inner_ != nullptr) inner_->UnitStarted(unit, label);
+  }
+  void UnitProgress(size_t unit, double fraction) override {
+    const std::lock_guard lock(mutex_);
+    if (inner_ != nullptr) inner_->UnitProgress(unit, fraction);
+  }
+  void UnitCompared(const std::string& label, const compare::Comparison& comparison) override {
+    const std::lock_guard lock(mutex_);
+    if (inner_ != nullptr) inner_->UnitCompared(label, comparison);
+  }
+  void UnitFinished(size_t unit, const report::UnitSummary& summary) override {
+    const std::lock_guard lock(mutex_);
+    if (inner_ != nullptr) inner_->UnitFinished(unit, summary);
+  }
+
+ private:
+  JobObserver* inner_;
+  std::mutex mutex_;
+};
+
+/// A planned unit while it is worked on.
+struct Work {
+  PlannedUnit plan;
+  base::Diagnostics diagnostics;
+  std::optional<size_t> target_link;  ///< into the linkers of its step
+  std::optional<size_t> golden_link;
+  report::UnitSummary summary;
+};
+
+void Name(const PlannedUnit& plan, report::UnitSummary* summary) {
+  summary->label = plan.label;
+  summary->step = plan.target.step;
+  summary->rank = plan.target.rank;
+}
+
+Status CheckTasks(const dump::RankDump& target, const dump::RankDump& golden) {
+  const bool target_structure = target.task() == dump::Task::kStructure;
+  const bool golden_structure = golden.task() == dump::Task::kStructure;
+  if (target_structure == golden_structure) return Status::Ok();
+  return InvalidArgumentError("the target's task is " + std::string(target.task_text()) +
+                                  ", the golden side's is " + std::string(golden.task_text()),
+                              "collect both sides with the same task", golden.directory().string());
+}
+
+class JobRunner {
+ public:
+  JobRunner(const UnitJob& job, UnitSink* sink, JobObserver* observer,
+            const base::CancelToken* cancel)
+      : job_(job),
+        sink_(*sink),
+        observer_(observer),
+        cancel_(cancel),
+        threads_(job.threads > 0 ? job.threads : base::AvailableCores()) {}
+
+  Result<UnitResults> Run(base::Diagnostics* diagnostics);
+
+ private:
+  bool cancelled() const { return cancel_ != nullptr && cancel_->cancelled(); }
+
+  Status Prepare(base::Diagnostics* diagnostics);
+  void RunBatch(size_t begin, size_t end);
+  void RunUnit(size_t index, size_t inner_threads);
+  Status CollectLinks(size_t index, size_t inner_threads);
+  Status CompareUnit(size_t index, size_t inner_threads);
+  Status ComparePair(size_t index, const std::shared_ptr<graph::Graph>& target,
+                     size_t inner_threads);
+  UnitTurn Turn(size_t index, size_t inner_threads);
+  Result<std::shared_ptr<graph::Graph>> Build(const dump::DumpUnit& unit, size_t inner_threads,
+                                              base::Diagnostics* diagnostics);
+  Status Guarded(Status (JobRunner::*step)(size_t, size_t), size_t index, size_t inner_threads);
+
+  const UnitJob& job_;
+  UnitSink& sink_;
+  SerialObserver observer_;
+  const base::CancelToken* cancel_;
+  size_t threads_;
+  graph::MatchOptions match_options_;
+  std::vector<Work> works_;
+  std::mutex links_mutex_;
+  graph::CollectiveLinker target_links_;  ///< of the step that is worked on
+  graph::CollectiveLinker golden_links_;
+};
+
+Status JobRunner::Prepare(base::Diagnostics* diagnostics) {
+  match_options_.mode = job_.match_mode;
+  match_options_.fuzzy = job_.fuzzy_match;
+  match_options_.use_mapping = job_.ignore_classes || !job_.layer_mapping.empty();
+  if (!job_.layer_mapping.empty()) {
+    MSPROBE_ASSIGN_OR_RETURN(match_options_.mapping, graph::LoadLayerMapping(job_.layer_mapping));
+  }
+  MSPROBE_ASSIGN_OR_RETURN(std::vector<PlannedUnit> plan, PlanUnits(job_, diagnostics));
+  MSPROBE_RETURN_IF_ERROR(sink_.Start(plan, threads_, diagnostics));
+  works_ = std::vector<Work>(plan.size());
+  for (size_t i = 0; i < plan.size(); ++i) works_[i].plan = std::move(plan[i]);
+  return Status::Ok();
+}
+
+Result<UnitResults> JobRunner::Run(base::Diagnostics* diagnostics) {
+  const Clock::time_point start = Clock::now();
+  MSPROBE_RETURN_IF_ERROR(Prepare(diagnostics));
+  observer_.JobStarted(works_.size());
+  for (size_t begin = 0; begin < works_.size() && !cancelled();) {
+    size_t end = begin + 1;
+    while (end < works_.size() && works_[end].plan.target.step == works_[begin].plan.target.step) {
+      ++end;
+    }
+    RunBatch(begin, end);
+    begin = end;
+  }
+  if (cancelled()) return CancelledError();
+
+  UnitResults results;
+  for (Work& work : works_) {
+    diagnostics->Merge(std::move(work.diagnostics));
+    results.units.push_back(std::move(work.summary));
+  }
+  results.seconds = SecondsSince(start);
+  return results;
+}
+
+/// All ranks of one step, at most `threads_` of them in memory at once. A collective names its
+/// peers on all other ranks, so with several ranks the graphs are built twice: the first time only
+/// the collective calls are kept.
+void JobRunner::RunBatch(size_t begin, size_t end) {
+  const size_t count = end - begin;
+  const size_t inner_threads = std::max<size_t>(1, threads_ / count);
+  target_links_ = {};
+  golden_links_ = {};
+  const auto for_all = [&](auto&& body) {
+    base::ParallelFor(count, 1, threads_, [&](size_t from, size_t to) {
+      for (size_t i = begin + from; i < begin + to && !cancelled(); ++i) body(i);
+    });
+  };
+  if (count > 1) {
+    for_all([&](size_t i) {
+      // What fails here fails again, and is reported, when the rank's turn comes.
+      (void)Guarded(&JobRunner::CollectLinks, i, inner_threads);
+    });
+    target_links_.Finish(&works_[begin].diagnostics);
+    golden_links_.Finish(&works_[begin].diagnostics);
+  }
+  for_all([&](size_t i) { RunUnit(i, inner_threads); });
+}
+
+Status JobRunner::CollectLinks(size_t index, size_t inner_threads) {
+  Work& work = works_[index];
+  base::Diagnostics unused;
+  const auto collect = [&](const dump::DumpUnit& unit, graph::CollectiveLinker* linker,
+                           std::optional<size_t>* link) -> Status {
+    MSPROBE_ASSIGN_OR_RETURN(const auto graph, Build(unit, inner_threads, &unused));
+    const std::lock_guard lock(links_mutex_);
+    *link = linker->Add(*graph, unit.rank.value_or(0));
+    return Status::Ok();
+  };
+  MSPROBE_RETURN_IF_ERROR(collect(work.plan.target, &target_links_, &work.target_link));
+  if (!work.plan.golden) return Status::Ok();
+  return collect(*work.plan.golden, &golden_links_, &work.golden_link);
+}
+
+Status JobRunner::Guarded(Status (JobRunner::*step)(size_t, size_t), size_t index,
+                          size_t inner_threads) {
+  try {
+    return (this->*step)(index, inner_threads);
+  } catch (const std::bad_alloc&) {
+    return OutOfMemoryError("use fewer threads (-j 1) or fewer ranks",
+                            works_[index].plan.target.directory.string());
+  }
+}
+
+void JobRunner::RunUnit(size_t index, size_t inner_threads) {
+  Work& work = works_[index];
+  const Clock::time_point start = Clock::now();
+  Name(work.plan, &work.summary);
+  observer_.UnitStarted(index, work.plan.label);
+  Status status = Guarded(&JobRunner::CompareUnit, index, inner_threads);
+  if (!status.ok()) {  // counts of what nobody was told of
+    work.summary = {};
+    Name(work.plan, &work.summary);
+    work.summary.status = std::move(status);
+  }
+  work.summary.unreadable_records = work.diagnostics.count(base::DiagnosticKind::kUnreadableRecord);
+  work.summary.seconds = SecondsSince(start);
+  if (!cancelled()) observer_.UnitFinished(index, work.summary);
+}
+
+Result<std::shared_ptr<graph::Graph>> JobRunner::Build(const dump::DumpUnit& unit,
+                                                       size_t inner_threads,
+                                                       base::Diagnostics* diagnostics) {
+  MSPROBE_ASSIGN_OR_RETURN(std::shared_ptr<const dump::RankDump> dump,
+                           dump::RankDump::Open(unit.directory, {}, diagnostics));
+  if (!job_.framework.empty() && dump->framework() != job_.framework) {
+    diagnostics->Add(base::DiagnosticKind::kNote,
+                     InvalidArgumentError("-f says " + job_.framework + ", the dump says " +
+                                              std::string(dump->framework()),
+                                          "the dump decides", unit.directory.string()));
+  }
+  graph::BuildOptions options;
+  options.check_overflow = job_.overflow_check;
+  options.threads = inner_threads;
+  options.cancel = cancel_;
+  MSPROBE_ASSIGN_OR_RETURN(std::unique_ptr<graph::Graph> graph,
+                           graph::BuildGraph(std::move(dump), options, diagnostics));
+  return std::shared_ptr<graph::Graph>(std::move(graph));
+}
+
+Status JobRunner::CompareUnit(size_t index, size_t inner_threads) {
+  Work& work = works_[index];
+  MSPROBE_ASSIGN_OR_RETURN(const std::shared_ptr<graph::Graph> target,
+                           Build(work.plan.target, inner_threads, &work.diagnostics));
+  if (work.target_link) target_links_.Link(*work.target_link, target.get());
+  observer_.UnitProgress(index, 0.3);
+  if (cancelled()) return CancelledError();
+
+  if (work.plan.golden) return ComparePair(index, target, inner_threads);
+  report::SummarizeGraph(*target, &work.summary);
+  return sink_.TakeGraph(Turn(index, inner_threads), *target);
+}
+
+Status JobRunner::ComparePair(size_t index, const std::shared_ptr<graph::Graph>& target,
+                              size_t inner_threads) {
+  Work& work = works_[index];
+  MSPROBE_ASSIGN_OR_RETURN(const std::shared_ptr<graph::Graph> golden,
+                           Build(*work.plan.golden, inner_threads, &work.diagnostics));
+  if (work.golden_link) golden_links_.Link(*work.golden_link, golden.get());
+  MSPROBE_RETURN_IF_ERROR(CheckTasks(*target->dump, *golden->dump));
+  const compare::CompareMode mode =
+      compare::ChooseMode(*target->dump, *golden->dump, &work.diagnostics);
+  graph::MatchOptions match_options = match_options_;
+  match_options.threads = inner_threads;
+  match_options.cancel = cancel_;
+  MSPROBE_ASSIGN_OR_RETURN(graph::Match match,
+                           graph::MatchGraphs(*target, *golden, match_options, &work.diagnostics));
+  compare::CompareOptions options;
+  options.threads = inner_threads;
+  options.cancel = cancel_;
+  options.progress = [this, index](size_t done, size_t total) {
+    observer_.UnitProgress(index, 0.3 + 0.6 * static_cast<double>(done) /
+                                            static_cast<double>(std::max<size_t>(1, total)));
+  };
+  MSPROBE_ASSIGN_OR_RETURN(
+      compare::Comparison comparison,
+      compare::Compare(target, golden, std::move(match), mode, options, &work.diagnostics));
+  const compare::DivergenceReport divergences = compare::FindDivergences(&comparison);
+  report::SummarizeComparison(comparison, divergences, &work.summary);
+  if (cancelled()) return CancelledError();
+  MSPROBE_RETURN_IF_ERROR(
+      sink_.TakeComparison(Turn(index, inner_threads), comparison, divergences));
+  observer_.UnitCompared(work.plan.label, comparison);
+  return Status::Ok();
+}
+
+UnitTurn JobRunner::Turn(size_t index, size_t inner_threads) {
+  Work& work = works_[index];
+  return {index, work.plan, inner_threads, cancel_, &work.diagnostics, &work.summary};
+}
+
+}  // namespace
+
+Result<UnitResults> RunUnits(const UnitJob& job, UnitSink* sink, JobObserver* observer,
+                             const base::CancelToken* cancel, base::Diagnostics* diagnostics) {
+  return JobRunner(job, sink, observer, cancel).Run(diagnostics);
+}
+
+}  // namespace msprobe::app
