@@ -276,7 +276,8 @@ Status JobRunner::ComparePair(size_t index, const std::shared_ptr<graph::Graph>&
   MSPROBE_ASSIGN_OR_RETURN(
       compare::Comparison comparison,
       compare::Compare(target, golden, std::move(match), mode, options, &work.diagnostics));
-  const compare::DivergenceReport divergences = compare::FindDivergences(&comparison);
+  const compare::DivergenceReport divergences =
+      compare::FindDivergences(&comparison, inner_threads);
   report::SummarizeComparison(comparison, divergences, &work.summary);
   if (cancelled()) return CancelledError();
   MSPROBE_RETURN_IF_ERROR(

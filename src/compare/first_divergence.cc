@@ -21,10 +21,10 @@ constexpr double kGrowth = 10;
 
 class Finder {
  public:
-  explicit Finder(const Comparison& comparison)
+  Finder(const Comparison& comparison, size_t threads)
       : comparison_(comparison),
         graph_(*comparison.target),
-        facts_(GatherFacts(comparison)),
+        facts_(GatherFacts(comparison, threads)),
         states_(comparison.nodes.size()) {
     for (const auto& [fingerprint, node] : facts_.differing_parameters) {
       if (fingerprint != 0) parameter_owners_[fingerprint] = node;
@@ -33,6 +33,8 @@ class Finder {
   }
 
   DivergenceReport Run() {
+    producers_.reserve(facts_.uses.size());
+    views_.reserve(facts_.uses.size());
     const std::vector<NodeId> order = graph::CompletionOrder(graph_);
     for (const NodeId id : order) {
       Classify(id);
@@ -359,9 +361,9 @@ std::string_view RoleName(Role role) {
   return "";
 }
 
-DivergenceReport FindDivergences(Comparison* comparison) {
+DivergenceReport FindDivergences(Comparison* comparison, size_t threads) {
   if (comparison->mode == CompareMode::kStructure) return {};
-  DivergenceReport report = Finder(*comparison).Run();
+  DivergenceReport report = Finder(*comparison, threads).Run();
   RaiseCulprits(report, comparison);
   return report;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -28,6 +29,6 @@ struct DivergenceReport {
 /// Separates the nodes that caused a divergence (inputs agree, outputs do not) from those that
 /// only carry it on. Matched culprits get the status error in `comparison`: the numbers of a node
 /// alone (all signs flipped, equal norms) may look like a pass.
-DivergenceReport FindDivergences(Comparison* comparison);
+DivergenceReport FindDivergences(Comparison* comparison, size_t threads = 1);
 
 }  // namespace msprobe::compare

@@ -4,7 +4,9 @@
 #include <bit>
 #include <cmath>
 #include <functional>
+#include <utility>
 
+#include "base/thread_pool.h"
 #include "compare/value_error.h"
 #include "dump/record.h"
 
@@ -52,16 +54,23 @@ TensorUse Identify(const Record& record, const Value& value) {
   return use;
 }
 
+/// Gathers the facts of nodes [begin, end); `uses` and nodes of the table count from its own start.
 class Gatherer {
  public:
   Gatherer(const Comparison& comparison, FactTable* table)
       : comparison_(comparison), table_(*table) {}
 
-  void Gather(graph::NodeId id) {
+  void Gather(graph::NodeId begin, graph::NodeId end) {
+    table_.nodes.resize(end - begin);
+    for (graph::NodeId id = begin; id < end; ++id) Gather(id, &table_.nodes[id - begin]);
+  }
+
+ private:
+  void Gather(graph::NodeId id, NodeFacts* facts) {
     const graph::Node& node = comparison_.target->nodes[id];
     if (node.entry == dump::kNoEntry) return;
     if (!comparison_.target->dump->Read(node.entry, &record_).ok()) return;
-    facts_ = &table_.nodes[id];
+    facts_ = facts;
     facts_->is_collective = record_.is_distributed;
     // An unmatched node only passes data on: what goes in and out still has fingerprints.
     const NodeResult& result = comparison_.nodes[id];
@@ -72,7 +81,6 @@ class Gatherer {
     AddUses(id);
   }
 
- private:
   /// parameters_grad is what a node made, though its record calls it parameters.
   Section SectionOf(const Value& value) const {
     return record_.direction == dump::Direction::kParametersGrad ? Section::kOutput : value.section;
@@ -198,13 +206,38 @@ class Gatherer {
   std::vector<double> errors_;
 };
 
+/// Puts a part behind those before it.
+void Append(FactTable part, FactTable* table) {
+  const auto shift = static_cast<uint32_t>(table->uses.size());
+  for (NodeFacts& facts : part.nodes) {
+    for (uint32_t* place :
+         {&facts.inputs_begin, &facts.inputs_end, &facts.outputs_begin, &facts.outputs_end}) {
+      *place += shift;
+    }
+    table->nodes.push_back(std::move(facts));
+  }
+  table->uses.insert(table->uses.end(), part.uses.begin(), part.uses.end());
+  table->differing_parameters.insert(table->differing_parameters.end(),
+                                     part.differing_parameters.begin(),
+                                     part.differing_parameters.end());
+}
+
 }  // namespace
 
-FactTable GatherFacts(const Comparison& comparison) {
+FactTable GatherFacts(const Comparison& comparison, size_t threads) {
+  constexpr size_t kNodesPerPart = 512;
+  const size_t count = comparison.nodes.size();
+  std::vector<FactTable> parts((count + kNodesPerPart - 1) / kNodesPerPart);
+  base::ParallelFor(count, kNodesPerPart, threads, [&](size_t begin, size_t end) {
+    Gatherer(comparison, &parts[begin / kNodesPerPart])
+        .Gather(static_cast<graph::NodeId>(begin), static_cast<graph::NodeId>(end));
+  });
   FactTable table;
-  table.nodes.resize(comparison.nodes.size());
-  Gatherer gatherer(comparison, &table);
-  for (graph::NodeId id = 0; id < table.nodes.size(); ++id) gatherer.Gather(id);
+  size_t uses = 0;
+  for (const FactTable& part : parts) uses += part.uses.size();
+  table.nodes.reserve(count);
+  table.uses.reserve(uses);
+  for (FactTable& part : parts) Append(std::move(part), &table);
   return table;
 }
 

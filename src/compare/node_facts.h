@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -46,7 +47,7 @@ struct FactTable {
   std::vector<Parameter> differing_parameters;
 };
 
-/// Reads the target's records once.
-FactTable GatherFacts(const Comparison& comparison);
+/// Reads the target's records once. The same for any number of threads.
+FactTable GatherFacts(const Comparison& comparison, size_t threads);
 
 }  // namespace msprobe::compare

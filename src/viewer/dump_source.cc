@@ -27,8 +27,9 @@ class DumpUnitSource final : public visfile::UnitSource {
     Finish(step, rank);
   }
   DumpUnitSource(compare::Comparison comparison, std::optional<int64_t> step,
-                 std::optional<int64_t> rank)
-      : comparison_(std::move(comparison)), divergences_(compare::FindDivergences(&comparison_)) {
+                 std::optional<int64_t> rank, size_t threads)
+      : comparison_(std::move(comparison)),
+        divergences_(compare::FindDivergences(&comparison_, threads)) {
     content_.comparison = &comparison_;
     content_.divergences = &divergences_;
     Finish(step, rank);
@@ -160,8 +161,8 @@ Result<std::shared_ptr<visfile::UnitSource>> DumpSource::LoadUnit(
   }
   MSPROBE_ASSIGN_OR_RETURN(compare::Comparison comparison,
                            Compare(plan, std::move(target), mode_, options, &diagnostics));
-  return std::shared_ptr<visfile::UnitSource>(
-      std::make_shared<DumpUnitSource>(std::move(comparison), entry.step, entry.rank));
+  return std::shared_ptr<visfile::UnitSource>(std::make_shared<DumpUnitSource>(
+      std::move(comparison), entry.step, entry.rank, options.threads));
 }
 
 Result<compare::CompareMode> ModeOf(const app::PlannedUnit& unit, base::Diagnostics* diagnostics) {
