@@ -58,6 +58,7 @@ dev_lint() {
   setup_test
   mkdir -p build/logs
   say "layers";      /usr/bin/python3 tools/check_layers.py
+  say "dependencies"; /usr/bin/python3 tools/dependencies.py audit
   say "file sizes";  /usr/bin/python3 tools/check_sizes.py
   say "formatting";  cpp_files | xargs -r clang-format-19 --dry-run --Werror
   if [ -d web/node_modules ]; then say "front end"; (cd web && npm run --silent lint); fi

@@ -14,8 +14,9 @@ count_step() {
 run_ctest() {
   local directory=$1 log; shift
   log="build/logs/ctest-$(basename "$directory").log"
-  mkdir -p build/logs
-  (cd "$directory" && ctest --output-on-failure -j "$(nproc)" --timeout 600 "$@") > "$log" 2>&1 || true
+  mkdir -p build/logs build/results
+  (cd "$directory" && ctest --output-on-failure -j "$(nproc)" --timeout 600 \
+    --output-junit "$OLDPWD/build/results/ctest-$(basename "$directory").xml" "$@") > "$log" 2>&1 || true
   grep -E '^(The following tests FAILED|.*\*\*\*Failed|.*\(Failed\)|.*\(Timeout\))' "$log" || true
   local total bad
   total=$(sed -n 's/^.*% tests passed, .* tests failed out of \([0-9]*\).*/\1/p' "$log")
@@ -31,7 +32,8 @@ run_pytest() {
   local venv=$1 log; shift
   log="build/logs/pytest-$(basename "$1").log"
   mkdir -p build/logs
-  MSPROBE_BUILD="$PWD/build" MSPROBE_CLI="$PWD/build/bin/msprobe" MSPROBE_STRICT=1 "$venv/bin/python" -m pytest -q -rfEs --color=no "$@" 2>&1 \
+  MSPROBE_BUILD="$PWD/build" MSPROBE_CLI="$PWD/build/bin/msprobe" MSPROBE_STRICT=1 "$venv/bin/python" -m pytest -q -rfEs --color=no \
+    --junitxml "build/results/pytest-$(basename "$1").xml" "$@" 2>&1 \
     | tee "$log" | grep -vE '^[.sxFE]+ *\[ *[0-9]+%\]$' || true
   local line
   line=$(tail -n 1 "$log")
@@ -140,10 +142,13 @@ dev_test() {
     esac
     printf '(%d s so far: %d passed, %d failed, %d skipped)\n' $((SECONDS - start)) "$passed" "$failed" "$skipped"
   done
+  if [ $# -eq 0 ]; then say "the known faults and their tests"; count_step faults /usr/bin/python3 tools/faults_table.py --check; fi
   say "all parts: ${parts[*]}"
   printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
   [ "$failed" = 0 ] && [ "$passed" -gt 0 ]
 }
+
+dev_faults() { /usr/bin/python3 tools/faults_table.py; }
 
 dev_ci() { dev_demo --no-serve; dev_test; }
 

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""What the product depends on: a bill of materials, and what can be checked of it without a network.
+
+usage: tools/dependencies.py sbom    writes build/sbom.cdx.json (CycloneDX 1.5)
+       tools/dependencies.py audit   fails if a version is not pinned, a hash is missing or a package comes
+                                     from a place of its own; notes packages that Debian has mended since
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import quote
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ROOT / "tools/packages"
+# Where each list ends up: in the program, or only in building and testing it.
+SCOPES = {"debian.txt": "required", "debian-test.txt": "excluded"}
+
+
+def lines(path: Path) -> list[str]:
+    return [line for line in path.read_text().splitlines() if line.strip() and not line.startswith("#")]
+
+
+def debian_version(package: str) -> str:
+    found = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", package], capture_output=True, text=True, check=False)
+    return found.stdout.strip()
+
+
+def components() -> list[dict]:
+    found = []
+    for name, scope in SCOPES.items():
+        for package in lines(PACKAGES / name):
+            version = debian_version(package)
+            found.append({"type": "library", "name": package, "version": version or "unknown", "scope": scope,
+                          "purl": f"pkg:deb/debian/{quote(package)}@{quote(version)}?distro=debian-12"})
+    for path in sorted(PACKAGES.glob("*.txt")):
+        if path.name in SCOPES:
+            continue
+        for line in lines(path):
+            package, _, version = line.partition("==")
+            found.append({"type": "library", "name": package, "version": version, "scope": "excluded",
+                          "purl": f"pkg:pypi/{package.lower().replace('_', '-')}@{version}"})
+    lock = json.loads((ROOT / "web/package-lock.json").read_text())
+    for place, entry in sorted(lock["packages"].items()):
+        if not place:
+            continue
+        package = place.rpartition("node_modules/")[2]
+        found.append({"type": "library", "name": package, "version": entry["version"],
+                      "scope": "excluded" if entry.get("dev") else "required",
+                      "purl": f"pkg:npm/{quote(package)}@{entry['version']}",
+                      "licenses": [{"expression": entry["license"]}] if "license" in entry else []})
+    unique = {item["purl"]: item for item in found}
+    return list(unique.values())
+
+
+def write_sbom() -> int:
+    version = re.search(r"project\(msprobe VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text())
+    document = {
+        "bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
+        "metadata": {"component": {"type": "application", "name": "msprobe", "version": version[1] if version else "",
+                                   "licenses": [{"license": {"id": "Apache-2.0"}}]}},
+        "components": components(),
+    }
+    path = ROOT / "build/sbom.cdx.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(document, indent=1) + "\n")
+    linked = sum(item["scope"] == "required" for item in document["components"])
+    print(f"wrote {path.relative_to(ROOT)}: {len(document['components'])} components, {linked} of them in the product")
+    return 0
+
+
+def outdated_in_debian(package: str) -> str | None:
+    policy = subprocess.run(["apt-cache", "policy", package], capture_output=True, text=True, check=False).stdout
+    installed = re.search(r"Installed: (\S+)", policy)
+    candidate = re.search(r"Candidate: (\S+)", policy)
+    if installed and candidate and installed[1] not in ("(none)", candidate[1]):
+        return f"{package}: {installed[1]} is installed, Debian has {candidate[1]}: apt-get upgrade"
+    return None
+
+
+def audit() -> int:
+    problems = []
+    for path in sorted(PACKAGES.glob("*.txt")):
+        for line in lines(path):
+            if path.name in SCOPES:
+                if advice := outdated_in_debian(line):
+                    print("note: " + advice)  # of this machine, not of the project
+            elif not re.fullmatch(r"[\w.-]+==[\w.+!-]+", line):
+                problems.append(f"{path.name}: '{line}' is not pinned")
+    lock = json.loads((ROOT / "web/package-lock.json").read_text())
+    for place, entry in lock["packages"].items():
+        if not place:
+            continue
+        if not entry.get("integrity"):
+            problems.append(f"package-lock.json: {place} has no hash")
+        # npm's default place stands for all; the lock is written without it.
+        if "resolved" in entry:
+            problems.append(f"package-lock.json: {place} names a place of its own")
+    manifest = json.loads((ROOT / "web/package.json").read_text())
+    for package, version in {**manifest.get("dependencies", {}), **manifest.get("devDependencies", {})}.items():
+        if not re.fullmatch(r"\d+\.\d+\.\d+", version):
+            problems.append(f"package.json: {package} {version} is not pinned")
+    for problem in problems:
+        print(problem)
+    print(f"{len(components())} dependencies, {len(problems)} problems")
+    return 1 if problems else 0
+
+
+def main() -> int:
+    commands = {"sbom": write_sbom, "audit": audit}
+    if len(sys.argv) != 2 or sys.argv[1] not in commands:
+        print(__doc__, file=sys.stderr)
+        return 2
+    return commands[sys.argv[1]]()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
