@@ -130,15 +130,22 @@ test_browser() {
   done
 }
 
+# After the other parts: its snippets need both Python environments.
+test_docs() {
+  setup_python; setup_mindspore; dev_build
+  say "snippets of the documentation"
+  run_pytest .venv tests/docs
+}
+
 dev_test() {
   local parts=("$@") part start=$SECONDS
   # sanitizers and fuzz build the core three times more: by name, or in ./dev soak.
-  [ $# -gt 0 ] || parts=(lint cpp golden python mindspore web browser)
+  [ $# -gt 0 ] || parts=(lint cpp golden python mindspore web browser docs)
   [ $# -gt 0 ] || setup_test
   for part in "${parts[@]}"; do
     case "$part" in
-      cpp|sanitizers|fuzz|lint|golden|python|mindspore|web|browser) "test_$part" ;;
-      *) die "no test part '$part'; there are cpp sanitizers fuzz lint golden python mindspore web browser" ;;
+      cpp|sanitizers|fuzz|lint|golden|python|mindspore|web|browser|docs) "test_$part" ;;
+      *) die "no test part '$part'; there are cpp sanitizers fuzz lint golden python mindspore web browser docs" ;;
     esac
     printf '(%d s so far: %d passed, %d failed, %d skipped)\n' $((SECONDS - start)) "$passed" "$failed" "$skipped"
   done
