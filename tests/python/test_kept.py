@@ -64,7 +64,7 @@ def test_fault_17_killed_at_any_moment(task, tmp_path):
     (tmp_path / "loop.py").write_text(textwrap.dedent(LOOP))
     chance = random.Random(7)
     found = 0
-    for attempt in range(5):
+    for attempt in range(int(os.environ.get("MSPROBE_KILLS", "5"))):
         run = tmp_path / str(attempt)
         run.mkdir()
         process = subprocess.Popen([sys.executable, "../loop.py", task], cwd=run, text=True,
