@@ -30,7 +30,7 @@ def _children(pid: int) -> list[int]:
     return found
 
 
-def _rss_anon(pid: int) -> int:
+def rss_anon(pid: int) -> int:
     total = 0
     for process in _children(pid):
         try:
@@ -54,7 +54,7 @@ def run(command: list[str], *, env: dict[str, str] | None = None, cwd: str | Non
     def sample() -> None:
         nonlocal peak
         while process.poll() is None:
-            peak = max(peak, _rss_anon(process.pid))
+            peak = max(peak, rss_anon(process.pid))
             # Long runs need few samples; short ones would be over before the second.
             time.sleep(min(0.05, max(0.001, (time.perf_counter() - start) / 20)))
 
