@@ -95,6 +95,17 @@ Result<std::vector<PlannedUnit>> PlanUnits(const UnitJob& job, base::Diagnostics
   return units;
 }
 
+Result<graph::MatchOptions> MatchOptionsOf(const UnitJob& job) {
+  graph::MatchOptions options;
+  options.mode = job.match_mode;
+  options.fuzzy = job.fuzzy_match;
+  options.use_mapping = job.ignore_classes || !job.layer_mapping.empty();
+  if (!job.layer_mapping.empty()) {
+    MSPROBE_ASSIGN_OR_RETURN(options.mapping, graph::LoadLayerMapping(job.layer_mapping));
+  }
+  return options;
+}
+
 Status PrepareDirectory(const std::filesystem::path& output) {
   Status created = base::CreateDirectories(output);
   if (!created.ok()) return WithAdvice(std::move(created), "choose another directory with -o");

@@ -11,6 +11,9 @@ namespace msprobe::app {
 /// Finds the dumps of both sides and pairs them, in numeric order of steps and ranks.
 Result<std::vector<PlannedUnit>> PlanUnits(const UnitJob& job, base::Diagnostics* diagnostics);
 
+/// How the job's nodes are paired. Errors: those of reading its layer mapping.
+Result<graph::MatchOptions> MatchOptionsOf(const UnitJob& job);
+
 /// Creates the directory `output` and sees that it can be written to.
 Status PrepareDirectory(const std::filesystem::path& output);
 

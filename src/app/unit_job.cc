@@ -118,12 +118,7 @@ class JobRunner {
 };
 
 Status JobRunner::Prepare(base::Diagnostics* diagnostics) {
-  match_options_.mode = job_.match_mode;
-  match_options_.fuzzy = job_.fuzzy_match;
-  match_options_.use_mapping = job_.ignore_classes || !job_.layer_mapping.empty();
-  if (!job_.layer_mapping.empty()) {
-    MSPROBE_ASSIGN_OR_RETURN(match_options_.mapping, graph::LoadLayerMapping(job_.layer_mapping));
-  }
+  MSPROBE_ASSIGN_OR_RETURN(match_options_, MatchOptionsOf(job_));
   MSPROBE_ASSIGN_OR_RETURN(std::vector<PlannedUnit> plan, PlanUnits(job_, diagnostics));
   MSPROBE_RETURN_IF_ERROR(sink_.Start(plan, threads_, diagnostics));
   works_ = std::vector<Work>(plan.size());

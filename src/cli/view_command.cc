@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "app/fail_on.h"
+#include "app/graph_plan.h"
 #include "base/file.h"
 #include "base/numbers.h"
 #include "base/thread_pool.h"
@@ -76,6 +77,25 @@ Status Export(viewer::ViewerApi* api, const std::string& path) {
   return out.Commit();
 }
 
+/// How dumps are compared; what cannot work is said here rather than in the page.
+Result<app::UnitJob> ReadDumps(const Arguments& arguments) {
+  app::UnitJob job;
+  job.golden = arguments.Value("--golden");
+  job.match_mode = arguments.Value("--match", "strict") == "loose" ? graph::MatchMode::kLoose
+                                                                   : graph::MatchMode::kStrict;
+  job.fuzzy_match = arguments.Has("--fuzzy_match");
+  job.layer_mapping = arguments.Value("--layer_mapping");
+  job.ignore_classes = arguments.Has("--layer_mapping");
+  for (const char* option : {"--match", "--fuzzy_match", "--layer_mapping"}) {
+    if (job.golden.empty() && arguments.Has(option)) {
+      return InvalidArgumentError(std::string(option) + " pairs two dumps, but there is one",
+                                  "give --golden DIR, or leave it out");
+    }
+  }
+  MSPROBE_RETURN_IF_ERROR(app::MatchOptionsOf(job).status());
+  return job;
+}
+
 int RunView(const Arguments& arguments) {
   server::ServerOptions server;
   server.host = arguments.Value("--host", server.host);
@@ -86,7 +106,9 @@ int RunView(const Arguments& arguments) {
   const base::CancelToken& cancel = InstallSignalHandlers();
   viewer::ViewerOptions options;
   options.threads = base::AvailableCores();
-  options.golden = arguments.Value("--golden");
+  const Result<app::UnitJob> dumps = ReadDumps(arguments);
+  if (!dumps.ok()) return Fail(dumps.status());
+  options.dumps = *dumps;
   const Result<std::unique_ptr<viewer::ViewerApi>> api =
       viewer::ViewerApi::Create(arguments.positional[0], options);
   if (!api.ok()) return Fail(api.status());
@@ -112,7 +134,7 @@ extern const Command kViewCommand;
 const Command kViewCommand = {
     "view",
     "Look at graphs and comparisons in the browser.",
-    "  msprobe view PATH [--golden DIR] [--host ADDRESS] [--port N] [--open]\n"
+    "  msprobe view PATH [--golden DIR [-fm] [-lm [YAML]]] [--host ADDRESS] [--port N] [--open]\n"
     "  msprobe view PATH [--golden DIR] --export FILE.html\n",
     "Serves a page over .vis and .vis.db files, or over dumps, whose graphs are then built when\n"
     "they are looked at. Nothing is written but matches that are made by hand in the page.\n"
@@ -128,6 +150,31 @@ const Command kViewCommand = {
       "DIR",
       "compare the dump PATH with this one, without writing files",
       ValueHint::kDirectory,
+      {},
+      false},
+     {"--match",
+      {},
+      OptionKind::kValue,
+      "MODE",
+      "with --golden: strict (default) pairs nodes of equal type and shape only, loose marks such "
+      "differences on the pair",
+      ValueHint::kChoice,
+      {"strict", "loose"},
+      false},
+     {"--fuzzy_match",
+      {"-fm"},
+      OptionKind::kFlag,
+      "",
+      "with --golden: pair the APIs inside a module by name and order, whatever their call numbers",
+      ValueHint::kNone,
+      {},
+      false},
+     {"--layer_mapping",
+      {"-lm"},
+      OptionKind::kOptionalValue,
+      "YAML",
+      "with --golden: pair modules whose names differ; without a file only class names may differ",
+      ValueHint::kFile,
       {},
       false},
      {"--host",

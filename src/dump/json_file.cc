@@ -33,6 +33,7 @@ Result<JsonFile> JsonFile::Open(const std::filesystem::path& directory, std::str
     return std::move(mapping).status();
   }
   file.mapping_ = std::move(mapping).value();
+  file.guard_ = base::TruncationGuard(file.mapping_.bytes());
   const std::string_view text = file.text();
   file.begin_ = formats::SkipJsonSpace(text, 0);
   if (file.begin_ == text.size()) {

@@ -8,6 +8,7 @@
 #include "base/diagnostics.h"
 #include "base/file.h"
 #include "base/string_arena.h"
+#include "base/truncation_guard.h"
 #include "formats/json/json_scanner.h"
 #include "msprobe/status.h"
 
@@ -46,6 +47,7 @@ class JsonFile {
   std::filesystem::path path_;
   std::string name_;
   base::MappedFile mapping_;
+  base::TruncationGuard guard_;  ///< a viewer reads records long after it was opened
   size_t begin_ = 0;
   uint64_t broken_names_ = 0;
 };

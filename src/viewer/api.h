@@ -42,7 +42,7 @@ class Api final : public ViewerApi {
   Api(FileCatalog catalog, const ViewerOptions& options)
       : catalog_(std::move(catalog)),
         options_(options),
-        files_({options.threads, options.max_cached_bytes, options.golden}) {}
+        files_({options.threads, options.max_cached_bytes, options.dumps}) {}
 
   Response Handle(const Request& request) override;
   Result<std::string> ExportData(std::string_view file, const ExportLimits& limits) override;

@@ -1,11 +1,13 @@
 #include "viewer/dump_source.h"
 
+#include <mutex>
 #include <utility>
 
 #include "app/graph_plan.h"
 #include "compare/first_divergence.h"
 #include "dump/rank_dump.h"
 #include "graph/match.h"
+#include "viewer/step_links.h"
 #include "visfile/content_index.h"
 #include "visfile/node_json.h"
 
@@ -17,22 +19,29 @@ using visfile::SideText;
 
 namespace {
 
+/// The graphs of a unit, and where their calls to other ranks are found.
+struct UnitGraphs {
+  std::shared_ptr<graph::Graph> target;
+  std::shared_ptr<graph::Graph> golden;  ///< null: build only
+  std::shared_ptr<StepLinks> links;
+  size_t number = 0;  ///< of the unit within its step
+};
+
 /// Graphs in memory; what a node recorded is read from the mapped dump when it is asked for.
 class DumpUnitSource final : public visfile::UnitSource {
  public:
-  DumpUnitSource(std::shared_ptr<const graph::Graph> single, std::optional<int64_t> step,
-                 std::optional<int64_t> rank)
-      : single_(std::move(single)) {
-    content_.single = single_.get();
-    Finish(step, rank);
+  DumpUnitSource(UnitGraphs graphs, const visfile::UnitEntry& entry) : graphs_(std::move(graphs)) {
+    content_.single = graphs_.target.get();
+    Finish(entry);
   }
-  DumpUnitSource(compare::Comparison comparison, std::optional<int64_t> step,
-                 std::optional<int64_t> rank, size_t threads)
-      : comparison_(std::move(comparison)),
+  DumpUnitSource(UnitGraphs graphs, compare::Comparison comparison, const visfile::UnitEntry& entry,
+                 size_t threads)
+      : graphs_(std::move(graphs)),
+        comparison_(std::move(comparison)),
         divergences_(compare::FindDivergences(&comparison_, threads)) {
     content_.comparison = &comparison_;
     content_.divergences = &divergences_;
-    Finish(step, rank);
+    Finish(entry);
   }
   DumpUnitSource(const DumpUnitSource&) = delete;
   DumpUnitSource& operator=(const DumpUnitSource&) = delete;
@@ -47,6 +56,10 @@ class DumpUnitSource final : public visfile::UnitSource {
   Result<std::string> NodeJson(Side side, uint32_t id) const override {
     if (id >= index_.side(side).size()) return InvalidArgumentError("there is no such node");
     const SideText& text = side == Side::kTarget ? *target_text_ : *golden_text_;
+    const std::lock_guard lock(linking_);
+    if (!linked_) {
+      linked_ = graphs_.links->Link(graphs_.number, graphs_.target.get(), graphs_.golden.get());
+    }
     visfile::NodeScratch scratch;
     std::string json;
     visfile::AppendVisNode(text, id, &scratch, &json);
@@ -54,9 +67,9 @@ class DumpUnitSource final : public visfile::UnitSource {
   }
 
  private:
-  void Finish(std::optional<int64_t> step, std::optional<int64_t> rank) {
-    content_.step = step;
-    content_.rank = rank;
+  void Finish(const visfile::UnitEntry& entry) {
+    content_.step = entry.step;
+    content_.rank = entry.rank;
     content_.overflow_check = true;
     content_.complete_stack = true;
     const bool compared = content_.comparison != nullptr;
@@ -68,21 +81,31 @@ class DumpUnitSource final : public visfile::UnitSource {
     index_ = visfile::IndexContent(content_);
   }
 
-  std::shared_ptr<const graph::Graph> single_;
+  UnitGraphs graphs_;
   compare::Comparison comparison_;
   compare::DivergenceReport divergences_;
   visfile::VisContent content_;
   std::optional<SideText> target_text_;
   std::optional<SideText> golden_text_;
   visfile::UnitIndex index_;
+  mutable std::mutex linking_;
+  mutable bool linked_ = false;
 };
 
 class DumpSource final : public visfile::VisSource {
  public:
-  DumpSource(std::vector<app::PlannedUnit> plan, compare::CompareMode mode)
-      : plan_(std::move(plan)), mode_(mode) {
-    for (const app::PlannedUnit& unit : plan_) {
-      units_.push_back({unit.target.step, unit.target.rank});
+  DumpSource(std::vector<app::PlannedUnit> plan, compare::CompareMode mode,
+             graph::MatchOptions match_options)
+      : plan_(std::move(plan)), mode_(mode), match_options_(std::move(match_options)) {
+    for (size_t begin = 0; begin < plan_.size();) {
+      size_t end = begin;
+      while (end < plan_.size() && plan_[end].target.step == plan_[begin].target.step) ++end;
+      const auto links = std::make_shared<StepLinks>(end - begin);
+      for (size_t i = begin; i < end; ++i) {
+        units_.push_back({plan_[i].target.step, plan_[i].rank()});
+        links_.emplace_back(links, i - begin);
+      }
+      begin = end;
     }
   }
 
@@ -94,9 +117,17 @@ class DumpSource final : public visfile::VisSource {
                                                         const ReadOptions& options) const override;
 
  private:
+  Result<compare::Comparison> Compare(const UnitGraphs& graphs, const ReadOptions& options,
+                                      base::Diagnostics* diagnostics) const;
+  Result<std::shared_ptr<visfile::UnitSource>> Load(size_t unit, UnitGraphs graphs,
+                                                    const ReadOptions& options) const;
+
   std::vector<app::PlannedUnit> plan_;
   compare::CompareMode mode_;
+  graph::MatchOptions match_options_;
   std::vector<visfile::UnitEntry> units_;
+  /// By unit: the links of its step, and its number there.
+  std::vector<std::pair<std::shared_ptr<StepLinks>, size_t>> links_;
 };
 
 /// Parts of a unit's work, for its progress.
@@ -111,31 +142,29 @@ bool Cancelled(const ReadOptions& options) {
   return options.cancel != nullptr && options.cancel->cancelled();
 }
 
-Result<std::shared_ptr<const graph::Graph>> Build(const dump::DumpUnit& unit,
-                                                  const ReadOptions& options,
-                                                  base::Diagnostics* diagnostics) {
+Result<std::shared_ptr<graph::Graph>> Build(const dump::DumpUnit& unit, const ReadOptions& options,
+                                            base::Diagnostics* diagnostics) {
   if (Cancelled(options)) return CancelledError();
   MSPROBE_ASSIGN_OR_RETURN(std::shared_ptr<const dump::RankDump> dump,
                            dump::RankDump::Open(unit.directory, {}, diagnostics));
   graph::BuildOptions build;
   build.check_overflow = true;
   build.threads = options.threads;
+  build.cancel = options.cancel;
   MSPROBE_ASSIGN_OR_RETURN(std::unique_ptr<graph::Graph> graph,
                            graph::BuildGraph(std::move(dump), build, diagnostics));
-  return std::shared_ptr<const graph::Graph>(std::move(graph));
+  return std::shared_ptr<graph::Graph>(std::move(graph));
 }
 
-Result<compare::Comparison> Compare(const app::PlannedUnit& unit,
-                                    std::shared_ptr<const graph::Graph> target,
-                                    compare::CompareMode mode, const ReadOptions& options,
-                                    base::Diagnostics* diagnostics) {
-  MSPROBE_ASSIGN_OR_RETURN(const std::shared_ptr<const graph::Graph> golden,
-                           Build(*unit.golden, options, diagnostics));
+Result<compare::Comparison> DumpSource::Compare(const UnitGraphs& graphs,
+                                                const ReadOptions& options,
+                                                base::Diagnostics* diagnostics) const {
   Report(options, 2 * kWorkOfBuild);
-  graph::MatchOptions match_options;
+  graph::MatchOptions match_options = match_options_;
   match_options.threads = options.threads;
-  MSPROBE_ASSIGN_OR_RETURN(graph::Match match,
-                           graph::MatchGraphs(*target, *golden, match_options, diagnostics));
+  match_options.cancel = options.cancel;
+  MSPROBE_ASSIGN_OR_RETURN(graph::Match match, graph::MatchGraphs(*graphs.target, *graphs.golden,
+                                                                  match_options, diagnostics));
   compare::CompareOptions compare_options;
   compare_options.threads = options.threads;
   compare_options.cancel = options.cancel;
@@ -143,26 +172,40 @@ Result<compare::Comparison> Compare(const app::PlannedUnit& unit,
     Report(options,
            2 * kWorkOfBuild + (kWork - 2 * kWorkOfBuild) * done / std::max<size_t>(1, total));
   };
-  return compare::Compare(std::move(target), golden, std::move(match), mode, compare_options,
+  return compare::Compare(graphs.target, graphs.golden, std::move(match), mode_, compare_options,
                           diagnostics);
+}
+
+Result<std::shared_ptr<visfile::UnitSource>> DumpSource::Load(size_t unit, UnitGraphs graphs,
+                                                              const ReadOptions& options) const {
+  const app::PlannedUnit& plan = plan_[unit];
+  base::Diagnostics diagnostics;
+  MSPROBE_ASSIGN_OR_RETURN(graphs.target, Build(plan.target, options, &diagnostics));
+  Report(options, kWorkOfBuild);
+  if (plan.golden) {
+    MSPROBE_ASSIGN_OR_RETURN(graphs.golden, Build(*plan.golden, options, &diagnostics));
+  }
+  graphs.links->Add(graphs.number, units_[unit].rank.value_or(0), graphs.target.get(),
+                    graphs.golden.get());
+  if (!plan.golden) {
+    return std::shared_ptr<visfile::UnitSource>(
+        std::make_shared<DumpUnitSource>(std::move(graphs), units_[unit]));
+  }
+  MSPROBE_ASSIGN_OR_RETURN(compare::Comparison comparison, Compare(graphs, options, &diagnostics));
+  return std::shared_ptr<visfile::UnitSource>(std::make_shared<DumpUnitSource>(
+      std::move(graphs), std::move(comparison), units_[unit], options.threads));
 }
 
 Result<std::shared_ptr<visfile::UnitSource>> DumpSource::LoadUnit(
     size_t unit, const ReadOptions& options) const {
-  const app::PlannedUnit& plan = plan_[unit];
-  base::Diagnostics diagnostics;
-  MSPROBE_ASSIGN_OR_RETURN(std::shared_ptr<const graph::Graph> target,
-                           Build(plan.target, options, &diagnostics));
-  Report(options, kWorkOfBuild);
-  const visfile::UnitEntry& entry = units_[unit];
-  if (!plan.golden) {
-    return std::shared_ptr<visfile::UnitSource>(
-        std::make_shared<DumpUnitSource>(std::move(target), entry.step, entry.rank));
-  }
-  MSPROBE_ASSIGN_OR_RETURN(compare::Comparison comparison,
-                           Compare(plan, std::move(target), mode_, options, &diagnostics));
-  return std::shared_ptr<visfile::UnitSource>(std::make_shared<DumpUnitSource>(
-      std::move(comparison), entry.step, entry.rank, options.threads));
+  const auto& [links, number] = links_[unit];
+  UnitGraphs graphs;
+  graphs.links = links;
+  graphs.number = number;
+  auto source = Load(unit, std::move(graphs), options);
+  // A rank that cannot be read must not keep the others waiting for their peers.
+  if (!source.ok()) links->Skip(number);
+  return source;
 }
 
 Result<compare::CompareMode> ModeOf(const app::PlannedUnit& unit, base::Diagnostics* diagnostics) {
@@ -181,21 +224,19 @@ Result<compare::CompareMode> ModeOf(const app::PlannedUnit& unit, base::Diagnost
 
 }  // namespace
 
-Result<std::unique_ptr<visfile::VisSource>> OpenDump(const std::filesystem::path& directory,
-                                                     const std::filesystem::path& golden,
+Result<std::unique_ptr<visfile::VisSource>> OpenDump(const app::UnitJob& job,
                                                      const ReadOptions& options) {
   if (Cancelled(options)) return CancelledError();
   base::Diagnostics diagnostics;
-  app::UnitJob job;
-  job.target = directory;
-  job.golden = golden;
+  MSPROBE_ASSIGN_OR_RETURN(graph::MatchOptions match_options, app::MatchOptionsOf(job));
   MSPROBE_ASSIGN_OR_RETURN(std::vector<app::PlannedUnit> plan, app::PlanUnits(job, &diagnostics));
   if (plan.empty()) {
     return NotFoundError("there is no dump", "give a directory with dump.json or step folders",
-                         directory.string());
+                         job.target.string());
   }
   MSPROBE_ASSIGN_OR_RETURN(const compare::CompareMode mode, ModeOf(plan.front(), &diagnostics));
-  return std::unique_ptr<visfile::VisSource>(std::make_unique<DumpSource>(std::move(plan), mode));
+  return std::unique_ptr<visfile::VisSource>(
+      std::make_unique<DumpSource>(std::move(plan), mode, std::move(match_options)));
 }
 
 }  // namespace msprobe::viewer

@@ -1,17 +1,17 @@
 #pragma once
 
-#include <filesystem>
 #include <memory>
 
+#include "app/unit_job.h"
 #include "msprobe/status.h"
 #include "visfile/vis_source.h"
 
 namespace msprobe::viewer {
 
-/// The graphs of a dump directory, or its comparison with a golden dump (empty: none), made when
-/// a unit is asked for instead of read from a file. Errors: as app::PlanUnits.
-Result<std::unique_ptr<visfile::VisSource>> OpenDump(const std::filesystem::path& directory,
-                                                     const std::filesystem::path& golden,
+/// The graphs of the job's target, or its comparison with the golden side, made when a unit is
+/// asked for instead of read from a file. Errors: as app::PlanUnits; those of reading a layer
+/// mapping.
+Result<std::unique_ptr<visfile::VisSource>> OpenDump(const app::UnitJob& job,
                                                      const visfile::ReadOptions& options);
 
 }  // namespace msprobe::viewer

@@ -12,14 +12,15 @@ namespace msprobe::viewer {
 
 namespace {
 
-OpenFile::Opener OpenerOf(const ResolvedFile& file, const std::filesystem::path& golden) {
-  return [file, golden](const visfile::ReadOptions& options) {
+OpenFile::Opener OpenerOf(const ResolvedFile& file, app::UnitJob dumps) {
+  dumps.target = file.path;
+  return [file, dumps = std::move(dumps)](const visfile::ReadOptions& options) {
     switch (file.kind) {
       case FileKind::kVis: return OpenVisGroup(file.members, options);
       case FileKind::kVisDb: return visfile::OpenVisDb(file.path, options);
       case FileKind::kDump: break;
     }
-    return OpenDump(file.path, golden, options);
+    return OpenDump(dumps, options);
   };
 }
 
@@ -62,7 +63,7 @@ std::shared_ptr<OpenFile> OpenFiles::Start(const ResolvedFile& file) const {
   OpenFile::Options options;
   options.threads = options_.threads;
   options.keep_bytes = options_.max_bytes / 2;
-  return std::make_shared<OpenFile>(OpenerOf(file, options_.golden), RestoreMatches(file), options);
+  return std::make_shared<OpenFile>(OpenerOf(file, options_.dumps), RestoreMatches(file), options);
 }
 
 std::shared_ptr<OpenFile> OpenFiles::Open(const ResolvedFile& file) {

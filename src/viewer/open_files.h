@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 
+#include "app/unit_job.h"
 #include "viewer/file_catalog.h"
 #include "viewer/open_file.h"
 
@@ -19,7 +20,7 @@ class OpenFiles {
   struct Options {
     size_t threads = 1;
     uint64_t max_bytes = 0;
-    std::filesystem::path golden;  ///< compare dumps with this one
+    app::UnitJob dumps;  ///< how dumps are compared; the target is that of a file
   };
   explicit OpenFiles(Options options) : options_(std::move(options)) {}
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "app/unit_job.h"
 #include "msprobe/status.h"
 
 namespace msprobe::viewer {
@@ -26,7 +27,9 @@ struct ViewerOptions {
   size_t threads = 1;
   uint64_t max_cached_bytes = uint64_t{2} << 30;  ///< least recently used files are dropped
   bool allow_saving = true;                       ///< matches by hand may be saved beside the file
-  std::filesystem::path golden = {};  ///< compare the dump at the root with this one, on the fly
+  /// How dumps are compared on the fly: a golden side for the dump at the root, and the options of
+  /// matching. The target is the dump that is looked at.
+  app::UnitJob dumps = {};
 };
 
 /// What an exported report may hold.

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/numbers.h"
+#include "base/truncation_guard.h"
 #include "dump/name_index.h"
 #include "formats/json/json_scanner.h"
 #include "formats/json/json_string.h"
@@ -21,6 +22,10 @@ using Step = formats::JsonScanner::Step;
 Status Damaged(const std::filesystem::path& path, size_t offset) {
   return CorruptError("the file is damaged or cut off at byte " + std::to_string(offset),
                       "build or compare again", path.string());
+}
+
+Status ChangedError(const std::filesystem::path& path) {
+  return CorruptError("the file has changed since it was opened", "open it again", path.string());
 }
 
 /// What stands in a `.vis` beside the nodes.
@@ -274,10 +279,10 @@ Result<std::shared_ptr<UnitSource>> VisFile::LoadUnit(size_t unit,
                                                       const ReadOptions& options) const {
   MSPROBE_ASSIGN_OR_RETURN(ReadAtFile file, ReadAtFile::Open(path_));
   MSPROBE_ASSIGN_OR_RETURN(const base::MappedFile mapped, base::MappedFile::Open(path_));
+  const base::TruncationGuard guard(mapped.bytes());
   const std::string_view text = mapped.text();
   if (text.size() != header_.size) {
-    return CorruptError("the file has changed since it was opened", "open it again",
-                        path_.string());
+    return ChangedError(path_);
   }
   auto loaded = std::make_shared<VisUnit>(std::move(file));
   UnitIndex& index = loaded->index_;
@@ -303,6 +308,7 @@ Result<std::shared_ptr<UnitSource>> VisFile::LoadUnit(size_t unit,
   }
   const Status status = GraphReader(text, header_.npu, path_, mode_, options).Read(&target);
   if (golden_reader.joinable()) golden_reader.join();
+  if (guard.torn()) return ChangedError(path_);
   MSPROBE_RETURN_IF_ERROR(Status(status));
   MSPROBE_RETURN_IF_ERROR(Status(golden_status));
   if (index.is_comparison()) {
@@ -319,6 +325,7 @@ Result<std::unique_ptr<VisSource>> OpenVis(const std::filesystem::path& path,
                                            const ReadOptions& options) {
   if (options.cancel != nullptr && options.cancel->cancelled()) return CancelledError();
   MSPROBE_ASSIGN_OR_RETURN(const base::MappedFile file, base::MappedFile::Open(path));
+  const base::TruncationGuard guard(file.bytes());
   MSPROBE_ASSIGN_OR_RETURN(const Header header, ReadHeader(file.text(), path));
   return std::unique_ptr<VisSource>(
       std::make_unique<VisFile>(path, header, EntryFromName(path.filename().string())));

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from conftest import CLI, Server
+from conftest import CLI, ROOT, Server
 
 
 def only_file(server: Server) -> str:
@@ -38,6 +38,76 @@ def test_dumps_are_built_and_compared_on_the_fly(dumps: Path) -> None:
         node = server.api(f"node?file={file}&u=0&side=t&id={found[0]['id']}")
         assert node["partner"]["name"] == "Functional.relu.0.forward"
         assert {v["key"] for v in node["values"]} == {"input.0", "output.0"}
+    finally:
+        assert server.stop()[0] == 0
+
+
+def renamed(dump: Path, target: Path, old: str, new: str) -> Path:
+    """A copy of a dump in which a name is another one."""
+    shutil.copytree(dump, target)
+    for name in ("dump.json", "construct.json"):
+        text = (target / name).read_text()
+        assert old in text
+        (target / name).write_text(text.replace(old, new))
+    return target
+
+
+def unmatched_of(*arguments: str | Path) -> list[str]:
+    """Names on the target side without a partner."""
+    server = Server(*arguments)
+    try:
+        query = f"file={only_file(server)}&u=0"
+        server.open(only_file(server))
+        answer = server.api(f"list?{query}&by=unmatched&side=t")
+        return [item["name"] for item in answer["items"]]
+    finally:
+        server.stop()
+
+
+def test_on_the_fly_calls_are_paired_as_one_likes(dumps: Path, tmp_path: Path) -> None:
+    target = dumps / "target" / "step0" / "rank0"
+    later = renamed(dumps / "golden" / "step0" / "rank0", tmp_path / "later", "linear.0", "linear.1")
+    pair = (target, "--golden", later)
+    assert unmatched_of(*pair) == ["Functional.linear.0.forward"]
+    assert unmatched_of(*pair, "-fm") == []
+
+    other = renamed(
+        dumps / "golden" / "step0" / "rank0", tmp_path / "other", "net.fc.Linear", "net.dense.Linear"
+    )
+    pair = (target, "--golden", other)
+    assert "Module.net.fc.Linear.forward.0" in unmatched_of(*pair)
+    mapping = tmp_path / "map.yaml"
+    mapping.write_text("Net:\n  fc: dense\n")
+    assert unmatched_of(*pair, "-lm", mapping) == []
+
+
+def test_on_the_fly_a_collective_names_its_peers() -> None:
+    ranks = ROOT / "tests" / "golden" / "cases" / "graph" / "single_ranks" / "input" / "npu"
+    server = Server(ranks)
+    try:
+        file = only_file(server)
+        server.open(file)
+        query = f"file={file}&u=0"
+        (call,) = server.api(f"search?{query}&q=Distributed.all_reduce*forward&side=t")["items"]
+        peers = server.api(f"node?{query}&side=t&id={call['id']}")["peers"]
+        assert [(peer["rank"], peer["u"]) for peer in peers] == [("1", 1)]
+    finally:
+        server.stop()
+
+
+def test_a_dump_that_is_cut_short_while_it_is_shown_is_an_error(dumps: Path, tmp_path: Path) -> None:
+    dump = tmp_path / "dump"
+    shutil.copytree(dumps / "target" / "step0" / "rank0", dump)
+    server = Server(dump)
+    try:
+        query = f"file={only_file(server)}&u=0"
+        server.open(only_file(server))
+        for name in ("dump.json", "stack.json", "construct.json"):
+            with (dump / name).open("r+b") as file:
+                file.truncate(0)
+        status, _, answer = server.ask(f"/api/node?{query}&side=t&id=1")
+        assert status in (200, 422), answer
+        assert server.api("files")["files"]
     finally:
         assert server.stop()[0] == 0
 
@@ -98,11 +168,9 @@ def test_report_holds_all_and_loads_nothing(written: Path, tmp_path: Path) -> No
 
 
 def test_matches_survive_a_restart(dumps: Path, tmp_path: Path) -> None:
-    golden = tmp_path / "golden"
-    shutil.copytree(dumps / "golden" / "step0" / "rank0", golden)
-    for name in ("dump.json", "construct.json"):
-        text = (golden / name).read_text()
-        (golden / name).write_text(text.replace("net.fc.Linear", "net.dense.Linear"))
+    golden = renamed(
+        dumps / "golden" / "step0" / "rank0", tmp_path / "golden", "net.fc.Linear", "net.dense.Linear"
+    )
     output = tmp_path / "out"
     target = dumps / "target" / "step0" / "rank0"
     graph = [str(CLI), "graph", "-tp", str(target), "-gp", str(golden)]
