@@ -1,13 +1,12 @@
 """config.json: read, checked, with the constructor's arguments on top."""
 
-import difflib
 import json
 import os
 from dataclasses import dataclass, field
 from typing import Any, Dict, List, Optional
 
 from msprobe.errors import MsprobeError
-from msprobe.notices import warn
+from msprobe.notices import did_you_mean, warn
 
 TASKS = ("statistics", "tensor", "structure")
 LEVELS = ("L0", "L1", "mix", "debug")
@@ -85,19 +84,11 @@ def read_json(path: str) -> Dict[str, Any]:
     return data
 
 
-def _nearest(word: Any, words: Any) -> str:
-    found = difflib.get_close_matches(str(word), [str(w) for w in words], 1, 0.5)
-    if not found:
-        lower = {str(w).lower(): str(w) for w in words}
-        found = [lower[str(word).lower()]] if str(word).lower() in lower else []
-    return f'; did you mean "{found[0]}"?' if found else ""
-
-
 def _one_of(key: str, value: Any, words: Any) -> str:
     if not isinstance(value, str) or value not in words:
         raise MsprobeError(
             f"{key} is {json.dumps(value, default=str)}, allowed are {', '.join(words)}"
-            f"{_nearest(value, words)}"
+            f"{did_you_mean(value, words)}"
         )
     return value
 
@@ -151,7 +142,7 @@ def _check(data: Dict[str, Any], where: str) -> Config:
     config = Config()
     for key in data:
         if key not in TOP_KEYS and key not in TASKS:
-            warn(f'"{key}" in {where} is not used{_nearest(key, TOP_KEYS + TASKS)}')
+            warn(f'"{key}" in {where} is not used{did_you_mean(key, TOP_KEYS + TASKS)}')
     if data.get("task") is not None:
         config.task = _one_of("task", data["task"], TASKS)
     if data.get("level") is not None:
@@ -189,7 +180,7 @@ def _check_path(config: Config, data: Dict[str, Any]) -> None:
 def _check_section(config: Config, section: Dict[str, Any]) -> None:
     for key in section:
         if key not in SECTION_KEYS:
-            warn(f'"{key}" in {config.task} is not used{_nearest(key, SECTION_KEYS)}')
+            warn(f'"{key}" in {config.task} is not used{did_you_mean(key, SECTION_KEYS)}')
         elif config.task not in SECTION_KEYS[key]:
             warn(f'"{key}" is not used with task {config.task}')
     value = {key: section[key] for key in section if section[key] is not None}

@@ -1,7 +1,7 @@
 """PrecisionDebugger, the same for every framework."""
 
 import contextlib
-from typing import Any, ClassVar, Iterator, Optional
+from typing import Any, Callable, ClassVar, Iterator, Optional, Tuple, Type
 
 from msprobe.config import load_config
 from msprobe.errors import MsprobeError
@@ -129,3 +129,31 @@ class BaseDebugger:
         instance, cls._instance = cls._instance, None
         if instance is not None:
             instance._session.forget()
+
+
+def module_dump_functions(debugger: Type[BaseDebugger]) -> Tuple[Callable, Callable]:
+    """module_dump and module_dump_end of the framework of `debugger`."""
+
+    def session_for(function: str) -> Session:
+        if debugger._instance is None:
+            raise MsprobeError(f"{function}() needs a PrecisionDebugger, construct one first")
+        return debugger._instance._session
+
+    def module_dump(module: Any, dump_name: str) -> None:
+        """Records `module` and the modules below it from here on, under the name `dump_name`.
+
+        Needs a PrecisionDebugger that has been started; ends with module_dump_end() or the step.
+        """
+        if not debugger.framework.is_model(module):
+            raise MsprobeError(
+                f"module_dump() got a {type(module).__name__}, it needs a module of the framework"
+            )
+        if not isinstance(dump_name, str) or not dump_name:
+            raise MsprobeError("module_dump() needs a name that is a text and not empty")
+        session_for("module_dump").module_dump(module, dump_name)
+
+    def module_dump_end() -> None:
+        """Ends what module_dump() began."""
+        session_for("module_dump_end").module_dump_end()
+
+    return module_dump, module_dump_end

@@ -43,6 +43,9 @@ class Framework(Protocol):
 
     def is_model(self, value: Any) -> bool: ...
 
+    def module_word(self, model: Any) -> str:
+        """What the names of its records begin with: "Module" or "Cell"."""
+
     def modules(self, model: Any, prefix: str) -> List[ModuleEntry]:
         """The descendants of `model`, in order, each once."""
 

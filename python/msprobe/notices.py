@@ -1,5 +1,6 @@
 """What the collector says while it works: progress on stdout, warnings on stderr, each kind once."""
 
+import difflib
 import sys
 
 _said = set()
@@ -16,6 +17,15 @@ def warn(text, *, kind=None):
             return
         _said.add(kind)
     print(f"msprobe: warning: {text}", file=sys.stderr, flush=True)
+
+
+def did_you_mean(word, words):
+    """"; did you mean …?" with the nearest of `words`, or nothing."""
+    found = difflib.get_close_matches(str(word), [str(w) for w in words], 1, 0.5)
+    if not found:
+        lower = {str(w).lower(): str(w) for w in words}
+        found = [lower[str(word).lower()]] if str(word).lower() in lower else []
+    return f'; did you mean "{found[0]}"?' if found else ""
 
 
 BANNER = "\n".join(

@@ -139,7 +139,7 @@ class Session:
         """`module` and what lies below it, under a name of the user's, until module_dump_end()."""
         if self.writer is None:
             return
-        prefix = f"Module.{name}"
+        prefix = f"{self.framework.module_word(module)}.{name}"
         parameters = self.framework.parameters(module)
         entries = [(module, f"{prefix}.{type(module).__name__}", parameters)]
         entries += self.framework.modules(module, prefix)
@@ -247,7 +247,9 @@ class Session:
             roots = list(model) if isinstance(model, (list, tuple)) else [model]
             if config.level in ("L0", "mix"):
                 for index, root in enumerate(roots):
-                    prefix = f"Module.{index}" if isinstance(model, (list, tuple)) else "Module"
+                    prefix = self.framework.module_word(root)
+                    if isinstance(model, (list, tuple)):
+                        prefix += f".{index}"
                     entries.extend(self.framework.modules(root, prefix))
         self.framework.watch_objects(roots)
         _core.set_modules(entries, roots)

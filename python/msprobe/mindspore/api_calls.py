@@ -1,13 +1,12 @@
-"""Finds the functions that support_wrap_ops.yaml lists."""
+"""Where the functions that support_wrap_ops.yaml lists are in MindSpore and MSAdapter."""
 
 import importlib
 import os
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, List, Optional
 
 import mindspore
 
-from msprobe.naming import read_api_lists, takes_api
-from msprobe.trampoline import make_trampoline
+from msprobe.wrapping import watch_listed
 
 LIST_PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "support_wrap_ops.yaml")
 
@@ -33,30 +32,16 @@ _TORCH = {
 
 def watch(patches: Any, config: Any, torch: Optional[Any]) -> List[str]:
     """Adds the listed functions; gives the listed names that do not exist."""
-    lists = read_api_lists(LIST_PATH)
-    missing: List[str] = []
-    seen: Dict[int, Any] = {}  # by identity; held, so that no identity comes twice
     root, categories = (mindspore, _MINDSPORE) if torch is None else (torch, _TORCH)
-    for category, (path, prefix, kind) in categories.items():
-        owner = _module(root, path)
-        for name, optional in lists.get(category, {}).items():
-            if owner is None or not takes_api(config.risk_level, name):
-                continue
-            holder, target = _find(owner, name)
-            if target is None:
-                if not optional:
-                    missing.append(f"{category}.{name}")
-                continue
-            last = name.rpartition(".")[2]
-            if id(target) in seen:
-                # ops.exp is mint.exp: each is recorded under the name by which it is called.
-                if torch is None and prefix.startswith("Mint"):
-                    patches.add_copy(holder, last, kind, f"{prefix}.{last}.", make_trampoline)
-                continue
-            seen[id(target)] = target
-            if not patches.add(target, kind, f"{prefix}.{last}.", make_trampoline):
-                patches.add_attribute(holder, last, kind, f"{prefix}.{last}.")
-    return missing
+    return watch_listed(
+        patches,
+        LIST_PATH,
+        {c: (_module(root, path), prefix, kind) for c, (path, prefix, kind) in categories.items()},
+        config.risk_level,
+        others=[*_MINDSPORE, *_TORCH],
+        # ops.exp is mint.exp: each is recorded under the name by which it is called.
+        named_again=lambda prefix: torch is None and prefix.startswith("Mint"),
+    )
 
 
 def _module(root: Any, path: str) -> Optional[Any]:
@@ -69,13 +54,3 @@ def _module(root: Any, path: str) -> Optional[Any]:
                 return None
         owner = getattr(owner, part, None)
     return owner
-
-
-def _find(owner: Any, name: str) -> Tuple[Any, Any]:
-    holder, target = None, owner
-    for part in name.split("."):
-        holder = target
-        target = getattr(target, part, None)
-        if target is None:
-            return None, None
-    return holder, (target if callable(target) else None)

@@ -59,9 +59,10 @@ class MindSporeFramework:
     def _model_types(self) -> Tuple[type, ...]:
         return (nn.Cell,) if self.torch is None else (nn.Cell, self.torch.nn.Module)
 
+    def module_word(self, model: Any) -> str:
+        return "Cell" if isinstance(model, nn.Cell) else "Module"
+
     def modules(self, model: Any, prefix: str) -> List[ModuleEntry]:
-        if isinstance(model, nn.Cell):
-            prefix = "Cell" + prefix[len("Module"):]
         entries = module_calls.descendants(model, prefix)
         self._parameters.add(value for entry in entries for _, value in entry[2])
         return entries

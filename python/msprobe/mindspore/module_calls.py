@@ -1,12 +1,13 @@
 """Modules and cells: how they are called and what they are called; objects whose calls are APIs."""
 
-from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
+from typing import Any, Dict, List, Optional, Set, Tuple
 
 from mindspore import nn
 from mindspore.common import api
 from mindspore.ops import Primitive
 
 from msprobe.framework import ModuleEntry
+from msprobe.modules import subclasses, walk
 from msprobe.trampoline import make_trampoline
 
 _primitives: Dict[int, Tuple[Any, str]] = {}  # by identity; held, so that no identity comes twice
@@ -19,20 +20,7 @@ def children(parent: Any) -> Any:
 
 
 def descendants(model: Any, prefix: str) -> List[ModuleEntry]:
-    """All modules below `model`, each under the first of its names."""
-    entries: List[ModuleEntry] = []
-    _collect(model, prefix, {id(model)}, entries)
-    return entries
-
-
-def _collect(parent: Any, prefix: str, seen: Set[int], entries: List[ModuleEntry]) -> None:
-    for name, module in children(parent):
-        if module is None or id(module) in seen:
-            continue
-        seen.add(id(module))
-        path = f"{prefix}.{name}"
-        entries.append((module, f"{path}.{type(module).__name__}", own_parameters(module)))
-        _collect(module, path, seen, entries)
+    return walk(model, prefix, children, own_parameters)
 
 
 def own_parameters(module: Any) -> List[Tuple[str, Any]]:
@@ -53,21 +41,15 @@ def watch(patches: Any, config: Any, torch: Optional[Any]) -> None:
             patches.add(executor.__call__, "compiled", "Jit.", make_trampoline)
     if config.level != "mix":
         return
-    for optimizer in _subclasses(nn.Optimizer):
+    for optimizer in subclasses(nn.Optimizer):
         construct = optimizer.__dict__.get("construct")
         if construct is not None:
             patches.add(construct, "group", "optimizer", make_trampoline)
     if torch is not None:
-        for optimizer in _subclasses(torch.optim.Optimizer):
+        for optimizer in subclasses(torch.optim.Optimizer):
             step = optimizer.__dict__.get("step")
             if step is not None:
                 patches.add(step, "group", "optimizer", make_trampoline)
-
-
-def _subclasses(base: type) -> Iterator[type]:
-    for subclass in base.__subclasses__():
-        yield subclass
-        yield from _subclasses(subclass)
 
 
 def note_primitives(models: List[Any]) -> None:

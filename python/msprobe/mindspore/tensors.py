@@ -2,7 +2,6 @@
 
 import collections
 import json
-import sys
 from typing import Any, Optional, Tuple
 
 import mindspore
@@ -11,6 +10,7 @@ from mindspore import Tensor, context
 from msprobe import _core
 from msprobe.mindspore.adapter import is_parameter, torch_module
 from msprobe.mindspore.gradients import grad_mode
+from msprobe.values import describe_plain
 
 # dtypes are single objects; to print one costs more than all else here, and MSAdapter changes how
 # they are printed.
@@ -100,32 +100,7 @@ def describe_value(value: Any) -> Optional[Tuple[str, str]]:
     """(type, value as JSON) of what is recorded with a value; None: only the type is."""
     if isinstance(value, mindspore.Type):
         return "mindspore.dtype", json.dumps(str(value))
-    if isinstance(value, slice):
-        parts = [_plain(part) for part in (value.start, value.stop, value.step)]
-        return "slice", json.dumps(parts)
-    if value is Ellipsis:
-        return "ellipsis", '"..."'
-    if isinstance(value, complex):
-        return "complex", json.dumps(str(value))
-    return _describe_numpy(value) or _describe_torch(value)
-
-
-def _plain(part: Any) -> Any:
-    return part if part is None or isinstance(part, (int, float, str)) else str(part)
-
-
-def _describe_numpy(value: Any) -> Optional[Tuple[str, str]]:
-    numpy = sys.modules.get("numpy")
-    if numpy is None or not isinstance(value, (numpy.ndarray, numpy.generic)):
-        return None
-    if isinstance(value, numpy.generic):
-        item = value.item()
-        text = item if isinstance(item, (int, float, bool, str)) else str(item)
-        return f"numpy.{type(value).__name__}", json.dumps(text)
-    shown = value.tolist() if value.size <= 64 and value.dtype.kind in "biuf" else " ".join(
-        numpy.array2string(value, threshold=64).split()
-    )
-    return "numpy.ndarray", json.dumps(shown)
+    return describe_plain(value) or _describe_torch(value)
 
 
 def _describe_torch(value: Any) -> Optional[Tuple[str, str]]:

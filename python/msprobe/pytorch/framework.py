@@ -45,6 +45,9 @@ class TorchFramework:
     def is_model(self, value: Any) -> bool:
         return isinstance(value, torch.nn.Module)
 
+    def module_word(self, model: Any) -> str:
+        return "Module"
+
     def modules(self, model: Any, prefix: str) -> List[ModuleEntry]:
         return module_calls.descendants(model, prefix)
 

@@ -2,10 +2,11 @@
 
 import ctypes
 import json
-import sys
 from typing import Any, Optional, Tuple
 
 import torch
+
+from msprobe.values import describe_plain
 
 _STRIDED = torch.strided
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
@@ -94,32 +95,7 @@ def describe_value(value: Any) -> Optional[Tuple[str, str]]:
         return "torch.Size", json.dumps([int(extent) for extent in value])
     if isinstance(value, (torch.dtype, torch.device, torch.memory_format, torch.layout)):
         return f"torch.{type(value).__name__}", json.dumps(str(value))
-    if isinstance(value, slice):
-        parts = [_plain(part) for part in (value.start, value.stop, value.step)]
-        return "slice", json.dumps(parts)
-    if value is Ellipsis:
-        return "ellipsis", '"..."'
-    if isinstance(value, complex):
-        return "complex", json.dumps(str(value))
-    return _describe_numpy(value) or _describe_distributed(value)
-
-
-def _plain(part: Any) -> Any:
-    return part if part is None or isinstance(part, (int, float, str)) else str(part)
-
-
-def _describe_numpy(value: Any) -> Optional[Tuple[str, str]]:
-    numpy = sys.modules.get("numpy")
-    if numpy is None or not isinstance(value, (numpy.ndarray, numpy.generic)):
-        return None
-    if isinstance(value, numpy.generic):
-        item = value.item()
-        text = item if isinstance(item, (int, float, bool, str)) else str(item)
-        return f"numpy.{type(value).__name__}", json.dumps(text)
-    shown = value.tolist() if value.size <= 64 and value.dtype.kind in "biuf" else " ".join(
-        numpy.array2string(value, threshold=64).split()
-    )
-    return "numpy.ndarray", json.dumps(shown)
+    return describe_plain(value) or _describe_distributed(value)
 
 
 def _describe_distributed(value: Any) -> Optional[Tuple[str, str]]:

@@ -1,0 +1,66 @@
+"""Puts watches on the functions that support_wrap_ops.yaml lists."""
+
+import os
+from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
+
+from msprobe.naming import read_api_lists, takes_api
+from msprobe.notices import did_you_mean, warn
+from msprobe.trampoline import make_trampoline
+
+# (module or type, None where it is not there; prefix of names; kind of call)
+Owner = Tuple[Optional[Any], str, str]
+
+
+def watch_listed(
+    patches: Any,
+    list_path: str,
+    owners: Dict[str, Owner],
+    risk_level: str,
+    *,
+    others: Iterable[str] = (),
+    named_again: Callable[[str], bool] = lambda prefix: False,
+) -> List[str]:
+    """Adds the listed functions; gives the listed names that do not exist.
+
+    A function that two categories of `owners` name belongs to the first, unless `named_again` wants
+    its second name as well. `others`: categories that are known, but not of this program.
+    """
+    lists = read_api_lists(list_path)
+    _warn_of_unknown(lists, [*owners, *others], list_path)
+    missing: List[str] = []
+    seen: Dict[int, Any] = {}  # by identity; held, so that no identity comes twice
+    for category, (owner, prefix, kind) in owners.items():
+        for name, optional in lists.get(category, {}).items():
+            if owner is None or not takes_api(risk_level, name):
+                continue
+            holder, target = _find(owner, name)
+            if target is None:
+                if not optional:
+                    missing.append(f"{category}.{name}")
+                continue
+            last = name.rpartition(".")[2]
+            if id(target) in seen:
+                if named_again(prefix):
+                    patches.add_copy(holder, last, kind, f"{prefix}.{last}.", make_trampoline)
+                continue
+            seen[id(target)] = target
+            if not patches.add(target, kind, f"{prefix}.{last}.", make_trampoline):
+                patches.add_attribute(holder, last, kind, f"{prefix}.{last}.")
+    return missing
+
+
+def _warn_of_unknown(lists: Iterable[str], known: List[str], path: str) -> None:
+    for category in lists:
+        if category not in known:
+            hint = did_you_mean(category, known)
+            warn(f'the category "{category}" is not used{hint}: {os.path.abspath(path)}')
+
+
+def _find(owner: Any, name: str) -> Tuple[Any, Any]:
+    holder, target = None, owner
+    for part in name.split("."):
+        holder = target
+        target = getattr(target, part, None)
+        if target is None:
+            return None, None
+    return holder, (target if callable(target) else None)
