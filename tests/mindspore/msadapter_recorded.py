@@ -116,28 +116,10 @@ def test_same_bits_with_and_without(collect, level):
         np.testing.assert_array_equal(after, expected)
 
 
-def test_list_of_models(collect):
-    first, second = make_net(), make_net()
-    dump = collect(lambda: (train(first), train(second)), [first, second], level="L0")
-    assert "Module.0.head.Linear.forward.0" in dump.names
-    assert "Module.1.head.Linear.parameters_grad.0" in dump.names
-
-
 def test_functions_are_originals_after_stop(collect):
     before = (F.relu, F.relu.__code__, torch.mean.__code__, nn.Module.__call__.__code__)
     collect(lambda: F.relu(torch.tensor(X)), level="L1")
     assert before == (F.relu, F.relu.__code__, torch.mean.__code__, nn.Module.__call__.__code__)
-
-
-def test_list_of_apis_can_be_edited(collect, tmp_path, monkeypatch):
-    from msprobe.mindspore import api_calls
-
-    path = tmp_path / "support_wrap_ops.yaml"
-    path.write_text("functional:\n  - relu\n")
-    monkeypatch.setattr(api_calls, "LIST_PATH", str(path))
-    net = make_net()
-    dump = collect(lambda: net(torch.tensor(X)), net, level="L1")
-    assert {name.split(".")[1] for name in dump.names} == {"relu"}
 
 
 def test_messages(collect, capsys, tmp_path):

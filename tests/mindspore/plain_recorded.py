@@ -201,29 +201,6 @@ def test_input_of_in_place_call_is_that_before_it(collect):
     assert record["output"][0]["Max"] == 2
 
 
-def test_list_of_models_and_tuple(collect):
-    first, second = make_net(), make_net()
-    for models in ([first, second], (first, second)):
-        dump = collect(lambda: (train(first), train(second)), models, level="L0",
-                       top={"overwrite": True})
-        assert "Cell.0.fc1.Dense.forward.0" in dump.names
-        assert "Cell.1.fc1.Dense.backward.0" in dump.names
-
-
-def test_token_range(collect):
-    net = make_net()
-    dump = collect(lambda: [net(Tensor(X)) for _ in range(4)], net, level="L0",
-                   start={"token_range": [1, 2]})
-    assert [n for n in dump.names if "fc1" in n] == [
-        "Cell.fc1.Dense.forward.0", "Cell.fc1.Dense.forward.1"]
-
-
-def test_filters(collect):
-    net = make_net()
-    dump = collect(lambda: train(net), net, level="L0", list=["fc1"], data_mode=["forward"])
-    assert dump.names == ["Cell.fc1.Dense.forward.0"]
-
-
 def test_steps_and_counters(collect):
     net = make_net()
     dumps = collect(lambda: (train(net), train(net)), net, steps=3, level="mix")
@@ -231,12 +208,6 @@ def test_steps_and_counters(collect):
     assert "Cell.fc1.Dense.forward.1" in dumps[0].names
     assert "Cell.fc1.Dense.parameters_grad.1" in dumps[0].names
     assert all(d.ledger["entries"]["unaccounted"] == 0 for d in dumps)
-
-
-def test_rank_argument_names_the_folder(tmp_path, collect):
-    net = make_net()
-    dump = collect(lambda: net(Tensor(X)), net, level="L0", start={"rank_id": 3})
-    assert dump.directory.name == "rank3"
 
 
 def test_step_selection(tmp_path, debugger):

@@ -2,71 +2,31 @@
 
 import json
 import os
-import pathlib
 import re
 import subprocess
-import sys
 
 import pytest
 
-HERE = pathlib.Path(__file__).parent
-LIMIT = ["timeout", "-k", "5", "120"]
+from limited import HERE, run
 
 
-def run(*arguments, cwd, **env):
-    return subprocess.run(
-        [*LIMIT, sys.executable, *map(str, arguments)],
-        cwd=cwd,
-        env={**os.environ, **env},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-@pytest.mark.parametrize(
-    "name, msadapter",
-    [
-        ("plain_recorded.py", False),
-        ("plain_gradients.py", False),
-        ("msadapter_recorded.py", True),
-        ("seeds.py", False),
-        ("seeds_msadapter.py", True),
-    ],
-)
-def test_file(name, msadapter, tmp_path):
-    env = {"MSPROBE_TEST_MSADAPTER": "1"} if msadapter else {}
+# MindSpore 2.10 has only those of plain MindSpore.
+@pytest.mark.parametrize("world, name", [
+    ("plain", "plain_recorded.py"),
+    ("plain", "plain_gradients.py"),
+    ("plain", "plain_seeds.py"),
+    ("plain", "choices.py"),
+    ("msadapter", "choices.py"),
+    ("msadapter", "msadapter_recorded.py"),
+    ("msadapter", "msadapter_seeds.py"),
+])
+def test_file(world, name, tmp_path):
+    env = {"MSPROBE_TEST_MSADAPTER": "1"} if world == "msadapter" else {}
     done = run("-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider", HERE / name,
                cwd=tmp_path, **env)
     passed = re.search(r"(\d+) passed", done.stdout)
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
     assert passed and int(passed.group(1)) > 0
-
-
-# The scripts of the guide, as they stand: docs/collecting-mindspore.md.
-SCRIPTS = HERE.parent.parent / "examples"
-
-
-@pytest.mark.parametrize("step, steps", [([], [0, 1, 2]), ([0, 1], [0, 1])])
-def test_script_of_the_guide(step, steps, tmp_path):
-    (tmp_path / "net.py").write_text((SCRIPTS / "mindspore_msadapter.py").read_text())
-    (tmp_path / "config.json").write_text(json.dumps({
-        "task": "statistics", "dump_path": "./output", "rank": [], "step": step, "level": "L0",
-        "statistics": {"scope": [], "list": [], "data_mode": ["all"],
-                       "summary_mode": "statistics"}}))
-    start = "import sys, runpy; sys.path.insert(0, sys.argv[1]); import msadapter_cpu_env; "
-    done = run("-c", start + "runpy.run_path('net.py', run_name='__main__')", HERE, cwd=tmp_path)
-    assert len(list((tmp_path / "output").iterdir())) == len(steps)
-    for number in steps:
-        directory = tmp_path / "output" / f"step{number}"
-        assert f"dump.json is at {directory}" in done.stdout
-        (unit,) = directory.iterdir()
-        assert unit.name.startswith("proc")
-        data = json.loads((unit / "dump.json").read_text())["data"]
-        assert list(data) == [
-            "Module.linear1.Linear.forward.0", "Module.linear2.Linear.forward.0",
-            "Module.linear2.Linear.backward.0", "Module.linear1.Linear.backward.0"]
-    assert "msprobe ends successfully." in done.stdout
 
 
 @pytest.fixture(scope="module")
