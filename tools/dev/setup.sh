@@ -59,9 +59,17 @@ setup_python() {
 
 setup_mindspore() {
   setup_core
-  setup_venv .venv-mindspore tools/packages/python-mindspore.txt tools/packages/python-mindspore-nodeps.txt
+  setup_venv .venv-mindspore tools/packages/python-mindspore.txt tools/packages/python-mindspore-2.7.txt
   setup_web_dist
   install_package .venv-mindspore
+}
+
+# The newest MindSpore as well; the torch API on it (MSAdapter) needs the older one.
+setup_mindspore_latest() {
+  setup_core
+  setup_venv .venv-mindspore-2.10 tools/packages/python-mindspore.txt tools/packages/python-mindspore-2.10.txt
+  setup_web_dist
+  install_package .venv-mindspore-2.10
 }
 
 # Debian 12's own Node is too old for current web tools; PyPI carries the official binaries. Its
@@ -107,11 +115,11 @@ setup_web_dist() {
 
 dev_setup() {
   local parts=("$@") part
-  [ $# -gt 0 ] || parts=(core test web python mindspore)
+  [ $# -gt 0 ] || parts=(core test web python mindspore mindspore-latest)
   for part in "${parts[@]}"; do
     case "$part" in
-      core|test|web|python|mindspore|node) say "setup: $part"; "setup_$part" ;;
-      *) die "no part '$part' of setup; there are core test web python mindspore" ;;
+      core|test|web|python|mindspore|mindspore-latest|node) say "setup: $part"; "setup_${part//-/_}" ;;
+      *) die "no part '$part' of setup; there are core test web python mindspore mindspore-latest" ;;
     esac
   done
   say "setup is complete"

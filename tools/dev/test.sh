@@ -103,9 +103,11 @@ test_python() {
 }
 
 test_mindspore() {
-  setup_mindspore; dev_build
-  say "Python tests with MindSpore"
-  if compgen -G "tests/mindspore/test_*.py" >/dev/null; then run_pytest .venv-mindspore tests/mindspore; fi
+  setup_mindspore; setup_mindspore_latest; dev_build
+  say "Python tests with MindSpore 2.7 and MSAdapter"
+  run_pytest .venv-mindspore tests/mindspore
+  say "Python tests with MindSpore 2.10"
+  run_pytest .venv-mindspore-2.10 tests/mindspore -k plain
 }
 
 test_web() {
