@@ -1,7 +1,8 @@
-"""What a recorded training step costs under MindSpore and under MSAdapter.
+"""What a recorded training step costs under MindSpore and MSAdapter, beside mindstudio-probe.
 
-`bench_collect_mindspore.py` measures all cases, each in a process of its own, and prints a table;
-with an API, a level and a task it measures that one. Needs an idle machine and .venv-mindspore.
+Each case and side is a process of its own, which measures steps without and with recording; the
+added time is the difference. mindstudio-probe needs `mint.norm` out of its way: MindSpore has no
+such kernel on the CPU. Needs .venv-mindspore.
 """
 
 import json
@@ -14,11 +15,11 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PYTHON = ROOT / ".venv-mindspore" / "bin" / "python"
-CASES = [("mindspore", "L0", "statistics"), ("mindspore", "L1", "statistics"),
-         ("mindspore", "mix", "tensor"), ("msadapter", "L0", "statistics"),
-         ("msadapter", "L1", "statistics")]
-WIDTH, BATCH, BLOCKS, STEPS = 256, 32, 8, 15
+# API, level, task, what part of the other's added time is the aim
+CASES = [("MindSpore", "L0", "statistics", 15), ("MindSpore", "L1", "statistics", 15),
+         ("MindSpore", "mix", "tensor", 10), ("MSAdapter", "L0", "statistics", 10),
+         ("MSAdapter", "L1", "statistics", 10)]
+WIDTH, BATCH, BLOCKS, WARM, STEPS = 256, 32, 8, 3, 9
 
 
 def cells():
@@ -53,15 +54,19 @@ def modules():
     return net, tuple(net.parameters()), lambda x: torch.mean(net(x)), torch.tensor
 
 
-def measure(api, level, task):
+def measure(side, api, level, task):
+    """Prints the medians of a step without and with recording. Runs in the side's environment."""
     import numpy as np
 
-    if api == "msadapter":
+    if api == "MSAdapter":
         sys.path.insert(0, str(ROOT / "tests" / "mindspore"))
         import msadapter_cpu_env  # noqa: F401
     import mindspore as ms
+    from mindspore import mint
 
-    net, parameters, forward, tensor = cells() if api == "mindspore" else modules()
+    if side == "peer" and hasattr(mint, "norm"):
+        del mint.norm
+    net, parameters, forward, tensor = cells() if api == "MindSpore" else modules()
     from msprobe.mindspore import PrecisionDebugger
 
     x = tensor(np.random.RandomState(0).randn(BATCH, WIDTH).astype(np.float32))
@@ -78,38 +83,69 @@ def measure(api, level, task):
         function()
         return time.perf_counter() - start
 
-    for _ in range(5):
+    for _ in range(WARM):
         run()
     plain = [seconds(run) for _ in range(STEPS)]
     with tempfile.TemporaryDirectory() as directory:
-        debugger = PrecisionDebugger(dump_path=f"{directory}/dump", task=task, level=level)
+        config = pathlib.Path(directory) / "config.json"
+        config.write_text(json.dumps({
+            "task": task, "dump_path": f"{directory}/dump", "rank": [], "step": [], "level": level,
+            task: {"scope": [], "list": [], "data_mode": ["all"]}}))
+        debugger = PrecisionDebugger(config_path=str(config))
 
         def recorded():
-            with debugger.collect(net):
-                run()
+            debugger.start(model=net)
+            run()
+            debugger.stop()
+            debugger.step()
 
         dumped = [seconds(recorded) for _ in range(STEPS)][1:]
-        PrecisionDebugger._forget()
-    print("RESULT", json.dumps({"api": api, "level": level, "task": task,
-                                "plain_ms": round(1e3 * statistics.median(plain), 1),
-                                "dumped_ms": round(1e3 * statistics.median(dumped), 1)}))
+        (found,) = pathlib.Path(directory).glob("dump/step0/*/dump.json")
+        records = len(json.loads(found.read_text())["data"])
+    print("RESULT", json.dumps([statistics.median(plain), statistics.median(dumped), records]))
     sys.stdout.flush()
     os._exit(0)  # MindSpore has been seen to hang when its process ends
 
 
+def result_of(python, *case):
+    done = subprocess.run(["timeout", "-k", "5", "300", str(python), __file__, *case],
+                          capture_output=True, text=True, check=False)
+    found = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")]
+    if not found:
+        raise SystemExit(f"{python} {case} gave no result:\n{(done.stdout + done.stderr)[-3000:]}")
+    return json.loads(found[0][7:])
+
+
 def main():
-    if len(sys.argv) > 1:
-        measure(*sys.argv[1:4])
-    print("| API | level | task | plain ms | dumped ms |\n|---|---|---|---|---|")
-    for case in CASES:
-        done = subprocess.run(["timeout", "-k", "5", "300", str(PYTHON), __file__, *case],
-                              capture_output=True, text=True, check=False)
-        found = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")]
-        if not found:
-            raise SystemExit(done.stdout + done.stderr)
-        result = json.loads(found[0][7:])
-        print("| " + " | ".join(str(value) for value in result.values()) + " |", flush=True)
+    import peers
+    import report
+
+    ours = ROOT / ".venv-mindspore" / "bin" / "python"
+    theirs = peers.environment("26.2.0", "mindspore") / "bin" / "python"
+    rows = []
+    for api, level, task, aim in CASES:
+        sides = []
+        for side, python in (("ours", ours), ("peer", theirs)):
+            plain, dumped, records = result_of(python, side, api, level, task)
+            sides.append((plain, dumped, max(dumped - plain, 1e-9), records))
+        (plain, mine, added, records), (plain_peer, peer, added_peer, records_peer) = sides
+        rows.append([
+            f"{api} {level} {task}", f"{report.seconds(plain)} → {report.seconds(mine)}",
+            f"{report.seconds(plain_peer)} → {report.seconds(peer)}", report.seconds(added),
+            report.seconds(added_peer), f"1/{added_peer / added:.1f}", f"1/{aim}",
+            f"{records} / {records_peer}"])
+        print(rows[-1], file=sys.stderr, flush=True)
+    report.write_section(
+        "collect-mindspore", "Collecting under MindSpore and MSAdapter",
+        f"One training step, forward and backward, of {BLOCKS} residual blocks of two "
+        f"{WIDTH}-wide layers, batch {BATCH}, MindSpore 2.7.0 on the CPU; median of {STEPS} steps, "
+        "recorded ones without the first. mindstudio-probe is 26.2.0.\n\n"
+        + report.table(["case", "msprobe: plain → recorded", "mindstudio-probe: plain → recorded",
+                        "msprobe adds", "mindstudio-probe adds", "ratio", "aim",
+                        "records a step"], rows))
 
 
 if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        measure(*sys.argv[1:5])
     main()
