@@ -91,7 +91,7 @@ test_golden() {
   setup_python; dev_build
   say "golden, hostile, interoperation and plugin tests"
   local folder
-  for folder in tests/golden tests/interop tests/plugin tests/cpp_package; do
+  for folder in tests/golden tests/interop tests/plugin tests/cpp_package tests/instructions; do
     if compgen -G "$folder/test_*.py" >/dev/null; then run_pytest .venv "$folder"; fi
   done
 }
