@@ -144,6 +144,17 @@ PairSums AccumulateInPlace(const TensorView& target, const TensorView& golden) {
   return sums;
 }
 
+/// For two tensors of the same 16-bit float type that lie in one piece; null for all others.
+auto HalfKernel(const TensorView& target, const TensorView& golden)
+    -> decltype(&AccumulateFloat16) {
+  const auto are = [&](DType real, DType complex) {
+    return target.dtype == golden.dtype && IsPlain(target, real, complex) &&
+           IsPlain(golden, real, complex);
+  };
+  if (are(DType::kBFloat16, DType::kBFloat16)) return &AccumulateBFloat16;
+  return are(DType::kFloat16, DType::kComplex32) ? &AccumulateFloat16 : nullptr;
+}
+
 PairSums AccumulatePart(const TensorView& target, const TensorView& golden) {
   if (target.dtype == golden.dtype) {
     if (IsPlain(target, DType::kFloat32, DType::kComplex64) &&
@@ -154,6 +165,13 @@ PairSums AccumulatePart(const TensorView& target, const TensorView& golden) {
         IsPlain(golden, DType::kFloat64, DType::kComplex128)) {
       return AccumulateInPlace<double>(target, golden);
     }
+  }
+  if (const auto accumulate = HalfKernel(target, golden)) {
+    const auto count = static_cast<size_t>(ElementCount(target.shape));
+    PairSums sums;
+    accumulate(target.data, golden.data, tensor::IsComplex(target.dtype) ? 2 * count : count,
+               &sums);
+    return sums;
   }
   if (Is64BitInteger(target.dtype) && Is64BitInteger(golden.dtype)) {
     return AccumulateIntegers(target, golden);

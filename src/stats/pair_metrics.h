@@ -9,7 +9,9 @@
 
 namespace msprobe::stats {
 
-/// Element-wise comparison of two tensors, all arithmetic in float64. The real and the imaginary
+/// Element-wise comparison of two tensors, all arithmetic in float64, but for two tensors of the
+/// same 16-bit float type: their sums, and differences of elements of very different size, are
+/// float32, which is off by less than 1e-6. The real and the imaginary
 /// part of a complex element count as two elements.
 /// Relative error of an element is |t - g| / |g|; where g = 0 it is 0 if t = 0, else infinite.
 /// NaN against NaN and equal infinities count as equal; any other pair with a NaN or an infinity

@@ -18,33 +18,41 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr size_t kBlock = 4096;          // elements between two looks at the sums
+constexpr size_t kHalfBlock = 1024;      // the same where they are float32
 constexpr size_t kPrefetchBytes = 1024;  // ahead of the loads: hides most of the DRAM latency
 
+using F32 = hn::ScalableTag<float>;
 using F64 = hn::ScalableTag<double>;
-using Vector = hn::Vec<F64>;
 
 template <class T>
-HWY_INLINE Vector LoadWide(const T* from) {
-  const F64 d;
-  if constexpr (std::is_same_v<T, double>) {
-    return hn::LoadU(d, from);
-  } else {
-    return hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, F64>(), from));
+struct LoadWide {
+  HWY_INLINE hn::Vec<F64> operator()(const T* from) const {
+    const F64 d;
+    if constexpr (std::is_same_v<T, double>) {
+      return hn::LoadU(d, from);
+    } else {
+      return hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, F64>(), from));
+    }
   }
-}
+};
 
-// The running values of one block. The largest relative error is one number for all lanes: then
-// the division, which costs more than all the rest, is needed a few times in a block.
-template <class T>
+// The running values of one block, in the arithmetic of D. The largest relative error is one number
+// for all lanes: then the division, which costs more than all the rest, is needed a few times in a
+// block. It is divided in float64 for any D.
+template <class D>
 class Accumulator {
  public:
+  using T = hn::TFromD<D>;
+  using Vector = hn::Vec<D>;
+
   explicit HWY_INLINE Accumulator(double max_relative)
       : dot_(hn::Zero(d_)),
         target_squares_(hn::Zero(d_)),
         golden_squares_(hn::Zero(d_)),
         difference_squares_(hn::Zero(d_)),
         max_abs_(hn::Zero(d_)),
-        max_relative_(hn::Set(d_, max_relative)) {}
+        bound_(hn::Set(d_, RoundedUp(max_relative))),
+        max_relative_(max_relative) {}
 
   HWY_INLINE void Add(Vector t, Vector g) {
     const Vector difference = hn::Abs(hn::Sub(t, g));
@@ -54,12 +62,13 @@ class Accumulator {
     golden_squares_ = hn::MulAdd(g, g, golden_squares_);
     difference_squares_ = hn::MulAdd(difference, difference, difference_squares_);
     max_abs_ = hn::Max(max_abs_, difference);
-    above_thousandth_ += CountAbove(difference, hn::Mul(scale, hn::Set(d_, 0.001)));
-    above_five_thousandths_ += CountAbove(difference, hn::Mul(scale, hn::Set(d_, 0.005)));
-    const auto larger = hn::Gt(difference, hn::Mul(scale, max_relative_));
-    if (HWY_UNLIKELY(!hn::AllFalse(d_, larger))) {
-      const Vector relative = hn::IfThenElseZero(larger, hn::Div(difference, scale));
-      max_relative_ = hn::Max(max_relative_, hn::MaxOfLanes(d_, relative));
+    // Equal elements are never above, also where the limit is 0 because golden is.
+    const auto differs = hn::Gt(difference, hn::Zero(d_));
+    above_thousandth_ += CountAbove(differs, difference, scale, static_cast<T>(0.001));
+    above_five_thousandths_ += CountAbove(differs, difference, scale, static_cast<T>(0.005));
+    if (HWY_UNLIKELY(!hn::AllFalse(d_, hn::Gt(difference, hn::Mul(scale, bound_))))) {
+      max_relative_ = LargestRelative(difference, scale, max_relative_);
+      bound_ = hn::Set(d_, RoundedUp(max_relative_));
     }
   }
 
@@ -71,58 +80,77 @@ class Accumulator {
     sums->golden_squares = Sum(golden_squares_);
     sums->difference_squares = Sum(difference_squares_);
     sums->max_abs = hn::GetLane(hn::MaxOfLanes(d_, max_abs_));
-    sums->max_relative = hn::GetLane(max_relative_);
+    sums->max_relative = max_relative_;
   }
 
  private:
-  // Equal elements are never above, also where the limit is 0 because golden is.
-  HWY_INLINE size_t CountAbove(Vector difference, Vector limit) const {
-    if constexpr (std::is_same_v<T, double>) {
-      return hn::CountTrue(d_,
-                           hn::And(hn::Ge(difference, limit), hn::Gt(difference, hn::Zero(d_))));
-    } else {
-      // Two float32 are equal or differ by more than this.
-      const Vector smallest = hn::Set(d_, std::numeric_limits<double>::min());
-      return hn::CountTrue(d_, hn::Ge(difference, hn::Max(limit, smallest)));
+  static T RoundedUp(double value) {
+    const auto rounded = static_cast<T>(value);
+    return rounded < value ? std::nextafter(rounded, std::numeric_limits<T>::infinity()) : rounded;
+  }
+  template <class Mask>
+  HWY_INLINE size_t CountAbove(Mask differs, Vector difference, Vector scale, T limit) const {
+    const auto above = hn::Ge(difference, hn::Mul(scale, hn::Set(d_, limit)));
+    return hn::CountTrue(d_, hn::And(differs, above));
+  }
+  // Takes no reference to the sums, which stay in registers that way.
+  static HWY_NOINLINE double LargestRelative(Vector difference, Vector scale, double largest) {
+    const D d;
+    HWY_ALIGN T differences[hn::MaxLanes(D())];
+    HWY_ALIGN T scales[hn::MaxLanes(D())];
+    hn::Store(difference, d, differences);
+    hn::Store(scale, d, scales);
+    for (size_t i = 0; i < hn::Lanes(d); ++i) {
+      if (!(differences[i] > 0)) continue;
+      const double relative = static_cast<double>(differences[i]) / static_cast<double>(scales[i]);
+      largest = std::max(largest, relative);
     }
+    return largest;
   }
   HWY_INLINE double Sum(Vector v) const { return hn::GetLane(hn::SumOfLanes(d_, v)); }
 
-  F64 d_;
-  Vector dot_, target_squares_, golden_squares_, difference_squares_, max_abs_, max_relative_;
+  D d_;
+  Vector dot_, target_squares_, golden_squares_, difference_squares_, max_abs_, bound_;
+  double max_relative_;
   size_t above_thousandth_ = 0;
   size_t above_five_thousandths_ = 0;
 };
 
-// Calls add(t, g) for all vectors; the tail is filled up with pairs of zeros, which add nothing.
-template <class T, class Add>
-HWY_INLINE void ForEachVector(const T* target, const T* golden, size_t count, const Add& add) {
-  const size_t lanes = hn::Lanes(F64());
+// Calls add(t, g) for all vectors of D that `load` makes; the tail is filled up with pairs of
+// zeros, which add nothing.
+template <class D, class T, class Load, class Add>
+HWY_INLINE void ForEachVector(const T* target, const T* golden, size_t count, const Load& load,
+                              const Add& add) {
+  const size_t lanes = hn::Lanes(D());
   size_t i = 0;
-  for (; i + lanes <= count; i += lanes) {
+  for (; i + 2 * lanes <= count; i += 2 * lanes) {
     hwy::Prefetch(reinterpret_cast<const char*>(target + i) + kPrefetchBytes);
     hwy::Prefetch(reinterpret_cast<const char*>(golden + i) + kPrefetchBytes);
-    add(LoadWide(target + i), LoadWide(golden + i));
+    add(load(target + i), load(golden + i));
+    add(load(target + i + lanes), load(golden + i + lanes));
   }
-  if (i == count) return;
-  HWY_ALIGN T tail[2][hn::MaxLanes(F64())] = {};
-  std::memcpy(tail[0], target + i, (count - i) * sizeof(T));
-  std::memcpy(tail[1], golden + i, (count - i) * sizeof(T));
-  add(LoadWide(tail[0]), LoadWide(tail[1]));
+  for (; i < count; i += lanes) {
+    HWY_ALIGN T tail[2][hn::MaxLanes(D())] = {};
+    const size_t size = std::min(lanes, count - i);
+    std::memcpy(tail[0], target + i, size * sizeof(T));
+    std::memcpy(tail[1], golden + i, size * sizeof(T));
+    add(load(tail[0]), load(tail[1]));
+  }
 }
 
-template <class T>
-void AccumulateFinite(const T* target, const T* golden, size_t count, PairSums* block) {
-  Accumulator<T> sums(block->max_relative);
-  ForEachVector(target, golden, count, [&](Vector t, Vector g) HWY_ATTR { sums.Add(t, g); });
+template <class D, class T, class Load>
+void AccumulateFinite(const T* target, const T* golden, size_t count, const Load& load,
+                      PairSums* block) {
+  Accumulator<D> sums(block->max_relative);
+  ForEachVector<D>(target, golden, count, load, [&](auto t, auto g) HWY_ATTR { sums.Add(t, g); });
   sums.Store(block);
 }
 
 template <class T>
 void AccumulateSpecial(const T* target, const T* golden, size_t count, PairSums* block) {
   const F64 d;
-  Accumulator<T> sums(block->max_relative);
-  ForEachVector(target, golden, count, [&](Vector t, Vector g) HWY_ATTR {
+  Accumulator<F64> sums(block->max_relative);
+  ForEachVector<F64>(target, golden, count, LoadWide<T>(), [&](auto t, auto g) HWY_ATTR {
     const auto finite = hn::And(hn::IsFinite(t), hn::IsFinite(g));
     const auto nan = hn::And(hn::IsNaN(t), hn::IsNaN(g));
     const auto same = hn::Or(hn::Or(nan, finite), hn::Eq(t, g));
@@ -139,7 +167,7 @@ void Accumulate(const T* target, const T* golden, size_t count, PairSums* sums) 
     const size_t size = std::min(kBlock, count - begin);
     PairSums block;
     block.max_relative = sums->max_relative;
-    AccumulateFinite(target + begin, golden + begin, size, &block);
+    AccumulateFinite<F64>(target + begin, golden + begin, size, LoadWide<T>(), &block);
     // NaN and infinities show in the sums of squares, so looking for them costs nothing before.
     if (!std::isfinite(block.target_squares + block.golden_squares)) {
       block = {};
@@ -159,44 +187,25 @@ void AccumulateF64(const double* target, const double* golden, size_t count, Pai
   Accumulate(target, golden, count, sums);
 }
 
-// `widen(u16 vector as u32)` makes the float of 16 bits in the low half of each lane.
-template <class Widen>
-HWY_INLINE void WidenAll(const std::byte* from, size_t count, float* to, const Widen& widen) {
-  const hn::ScalableTag<float> df;
-  const hn::Rebind<uint16_t, decltype(df)> d16;
-  const size_t lanes = hn::Lanes(df);
-  const auto* words = reinterpret_cast<const uint16_t*>(from);
-  size_t i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    hwy::Prefetch(from + 2 * i + kPrefetchBytes);
-    hn::StoreU(widen(hn::LoadU(d16, words + i)), df, to + i);
-  }
-  if (i == count) return;
-  HWY_ALIGN uint16_t tail[hn::MaxLanes(hn::ScalableTag<float>())] = {};
-  HWY_ALIGN float wide[hn::MaxLanes(hn::ScalableTag<float>())];
-  std::memcpy(tail, from + 2 * i, (count - i) * 2);
-  hn::Store(widen(hn::LoadU(d16, tail)), df, wide);
-  std::memcpy(to + i, wide, (count - i) * sizeof(float));
-}
-
-void WidenBF16(const std::byte* from, size_t count, float* to) {
-  const hn::ScalableTag<float> df;
-  const hn::RebindToUnsigned<decltype(df)> du;
-  WidenAll(from, count, to, [&](auto words) HWY_ATTR {
+// The float32 of 16-bit numbers, a vector at a time.
+struct WidenBFloat {
+  HWY_INLINE hn::Vec<F32> operator()(const uint16_t* from) const {
+    const F32 df;
+    const hn::RebindToUnsigned<F32> du;
+    const auto words = hn::LoadU(hn::Rebind<uint16_t, F32>(), from);
     return hn::BitCast(df, hn::ShiftLeft<16>(hn::PromoteTo(du, words)));
-  });
-}
+  }
+};
 
-void WidenF16(const std::byte* from, size_t count, float* to) {
-  const hn::ScalableTag<float> df;
+struct WidenHalf {
+  HWY_INLINE hn::Vec<F32> operator()(const uint16_t* from) const {
+    const F32 df;
+    const auto words = hn::LoadU(hn::Rebind<uint16_t, F32>(), from);
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
-  const hn::Rebind<hwy::float16_t, decltype(df)> dh;
-  WidenAll(from, count, to,
-           [&](auto words) HWY_ATTR { return hn::PromoteTo(df, hn::BitCast(dh, words)); });
+    return hn::PromoteTo(df, hn::BitCast(hn::Rebind<hwy::float16_t, F32>(), words));
 #else  // Highway's conversion without such an instruction does not know NaN and Inf
-  const hn::RebindToUnsigned<decltype(df)> du;
-  const hn::RebindToSigned<decltype(df)> di;
-  WidenAll(from, count, to, [&](auto words) HWY_ATTR {
+    const hn::RebindToUnsigned<F32> du;
+    const hn::RebindToSigned<F32> di;
     const auto word = hn::BitCast(di, hn::PromoteTo(du, words));
     const auto magnitude = hn::And(word, hn::Set(di, 0x7fff));
     const auto sign = hn::ShiftLeft<16>(hn::Sub(word, magnitude));
@@ -208,8 +217,75 @@ void WidenF16(const std::byte* from, size_t count, float* to) {
     const auto subnormal = hn::Lt(magnitude, hn::Set(di, 0x0400));
     bits = hn::IfThenElse(subnormal, hn::BitCast(di, small), bits);
     return hn::BitCast(df, hn::Or(bits, sign));
-  });
 #endif
+  }
+};
+
+template <class Widen>
+HWY_INLINE void WidenAll(const uint16_t* from, size_t count, float* to, const Widen& widen) {
+  const F32 df;
+  const size_t lanes = hn::Lanes(df);
+  size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    hwy::Prefetch(reinterpret_cast<const char*>(from + i) + kPrefetchBytes);
+    hn::StoreU(widen(from + i), df, to + i);
+  }
+  if (i == count) return;
+  HWY_ALIGN uint16_t tail[hn::MaxLanes(F32())] = {};
+  HWY_ALIGN float wide[hn::MaxLanes(F32())];
+  std::memcpy(tail, from + i, (count - i) * sizeof(uint16_t));
+  hn::Store(widen(tail), df, wide);
+  std::memcpy(to + i, wide, (count - i) * sizeof(float));
+}
+
+// True where float32 cannot have held the sums: infinite, or so small that squares were lost.
+bool NeedsFloat64(const PairSums& block) {
+  constexpr double kSmall = 0x1p-90;
+  const double largest = block.target_squares + block.golden_squares + block.difference_squares;
+  if (!std::isfinite(largest)) return true;
+  return block.target_squares < kSmall || block.golden_squares < kSmall ||
+         (block.max_abs > 0 && block.difference_squares < kSmall);
+}
+
+// Two tensors of one 16-bit type: float32 holds their elements and, but for elements of very
+// different size, their differences.
+template <class Widen>
+void AccumulateHalves(const uint16_t* target, const uint16_t* golden, size_t count,
+                      const Widen& widen, PairSums* sums) {
+  for (size_t begin = 0; begin < count; begin += kHalfBlock) {
+    const size_t size = std::min(kHalfBlock, count - begin);
+    PairSums block;
+    block.max_relative = sums->max_relative;
+    AccumulateFinite<F32>(target + begin, golden + begin, size, widen, &block);
+    if (NeedsFloat64(block)) {
+      HWY_ALIGN float wide[2][kHalfBlock];
+      WidenAll(target + begin, size, wide[0], widen);
+      WidenAll(golden + begin, size, wide[1], widen);
+      Accumulate(wide[0], wide[1], size, sums);
+      continue;
+    }
+    block.count = size;
+    sums->Merge(block);
+  }
+}
+
+const uint16_t* Words(const std::byte* bytes) { return reinterpret_cast<const uint16_t*>(bytes); }
+
+void AccumulateBF16(const std::byte* target, const std::byte* golden, size_t count,
+                    PairSums* sums) {
+  AccumulateHalves(Words(target), Words(golden), count, WidenBFloat(), sums);
+}
+
+void AccumulateF16(const std::byte* target, const std::byte* golden, size_t count, PairSums* sums) {
+  AccumulateHalves(Words(target), Words(golden), count, WidenHalf(), sums);
+}
+
+void WidenBF16(const std::byte* from, size_t count, float* to) {
+  WidenAll(Words(from), count, to, WidenBFloat());
+}
+
+void WidenF16(const std::byte* from, size_t count, float* to) {
+  WidenAll(Words(from), count, to, WidenHalf());
 }
 
 }  // namespace HWY_NAMESPACE
@@ -221,6 +297,8 @@ namespace msprobe::stats {
 
 HWY_EXPORT(AccumulateF32);
 HWY_EXPORT(AccumulateF64);
+HWY_EXPORT(AccumulateBF16);
+HWY_EXPORT(AccumulateF16);
 HWY_EXPORT(WidenBF16);
 HWY_EXPORT(WidenF16);
 
@@ -230,6 +308,16 @@ void AccumulatePair(const float* target, const float* golden, size_t count, Pair
 
 void AccumulatePair(const double* target, const double* golden, size_t count, PairSums* sums) {
   HWY_DYNAMIC_DISPATCH(AccumulateF64)(target, golden, count, sums);
+}
+
+void AccumulateBFloat16(const std::byte* target, const std::byte* golden, size_t count,
+                        PairSums* sums) {
+  HWY_DYNAMIC_DISPATCH(AccumulateBF16)(target, golden, count, sums);
+}
+
+void AccumulateFloat16(const std::byte* target, const std::byte* golden, size_t count,
+                       PairSums* sums) {
+  HWY_DYNAMIC_DISPATCH(AccumulateF16)(target, golden, count, sums);
 }
 
 void WidenBFloat16(const std::byte* from, size_t count, float* to) {

@@ -39,6 +39,11 @@ struct PairSums {
 /// Vectorised for the instruction set of this machine; pointers need no alignment.
 void AccumulatePair(const float* target, const float* golden, size_t count, PairSums* sums);
 void AccumulatePair(const double* target, const double* golden, size_t count, PairSums* sums);
+/// Sums in float32, in blocks: off by less than 1e-6.
+void AccumulateBFloat16(const std::byte* target, const std::byte* golden, size_t count,
+                        PairSums* sums);
+void AccumulateFloat16(const std::byte* target, const std::byte* golden, size_t count,
+                       PairSums* sums);
 void WidenBFloat16(const std::byte* from, size_t count, float* to);
 void WidenFloat16(const std::byte* from, size_t count, float* to);
 

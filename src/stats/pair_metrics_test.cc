@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -175,6 +176,87 @@ TEST_P(EveryInstructionSet, WidensEveryHalf) {
     EXPECT_EQ(metrics.max_abs_error, 0);
     EXPECT_EQ(metrics.special_both, dtype == DType::kFloat16 ? 2046U : 254U);
     ExpectMatchesReference(half, Floats(wide));
+  }
+}
+
+uint16_t BFloat16Bits(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+
+uint16_t Float16Bits(float value) {  // of numbers that float16 has as normal ones
+  const auto bits = std::bit_cast<uint32_t>(value);
+  const uint32_t magnitude = (bits & 0x7fffffff) + 0xfff + ((bits >> 13) & 1);
+  return static_cast<uint16_t>((bits >> 16 & 0x8000) | ((magnitude >> 13) - (112 << 10)));
+}
+
+/// Two tensors of a 16-bit type: `scale` times numbers around 1, the last ones a bit apart.
+std::array<Tensor, 2> Halves(DType dtype, size_t size, float scale) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<float> uniform(0.25F, 1.75F);
+  std::normal_distribution<float> normal;
+  std::vector<uint16_t> t(size), g(size);
+  const auto bits = dtype == DType::kBFloat16 ? &BFloat16Bits : &Float16Bits;
+  for (size_t i = 0; i < size; ++i) {
+    const float value = uniform(random) * (i % 3 == 0 ? -scale : scale);
+    g[i] = i % 7 == 3 ? 0 : bits(value);
+    t[i] = i % 14 == 3 ? 0 : bits(value * (1 + 0.01F * normal(random)));
+  }
+  return {Make(dtype, t), Make(dtype, g)};
+}
+
+// Their sums are float32: counts and extremes are exact, the rest is off by some roundings.
+TEST_P(EveryInstructionSet, HalvesOfEverySize) {
+  for (const DType dtype : {DType::kBFloat16, DType::kFloat16}) {
+    for (const size_t size : {1, 7, 16, 31, 32, 33, 63, 64, 100, 1023, 1024, 1025, 5000}) {
+      const auto [target, golden] = Halves(dtype, size, 4);
+      const PairMetrics actual = Compare(target, golden);
+      const PairMetrics expected = ComparePairReference(target.view(), golden.view());
+      EXPECT_EQ(actual.count, expected.count);
+      EXPECT_EQ(actual.cosine_defined, expected.cosine_defined);
+      EXPECT_NEAR(actual.cosine, expected.cosine, 1e-6);
+      ExpectClose(actual.euclidean_distance, expected.euclidean_distance, 1e-6, "euclid");
+      ExpectClose(actual.max_abs_error, expected.max_abs_error, 1e-15, "max abs");
+      ExpectClose(actual.max_relative_error, expected.max_relative_error, 1e-15, "max relative");
+      EXPECT_EQ(actual.ratio_thousandth, expected.ratio_thousandth);
+      EXPECT_EQ(actual.ratio_five_thousandths, expected.ratio_five_thousandths);
+    }
+  }
+}
+
+// Squares beyond float32, squares below it, and one special value: those blocks take float64.
+TEST_P(EveryInstructionSet, HalvesWhoseSquaresFloat32CannotHold) {
+  for (const float scale : {1e-30F, 1e-36F, 1e25F, 1e37F}) {
+    const auto [target, golden] = Halves(DType::kBFloat16, 3000, scale);
+    ExpectMatchesReference(target, golden);
+  }
+  auto [target, golden] = Halves(DType::kBFloat16, 1000, 1);
+  target.bytes[501] = golden.bytes[501] = std::byte{0x7f};  // the upper half of an element
+  target.bytes[500] = golden.bytes[500] = std::byte{0xc0};
+  target.bytes[601] = std::byte{0x7f};
+  target.bytes[600] = std::byte{0x80};
+  const PairMetrics metrics = Compare(target, golden);
+  EXPECT_EQ(metrics.special_both, 1U);
+  EXPECT_EQ(metrics.special_mismatch, 1U);
+  ExpectMatchesReference(target, golden);
+}
+
+// Every ratio that 16-bit elements can have near the limits is counted as float64 counts it.
+TEST_P(EveryInstructionSet, HalvesOnTheLimit) {
+  std::vector<uint16_t> t, g;
+  for (uint16_t golden = 0x3c00; golden < 0x4000; ++golden) {  // 1 … 2 in float16
+    for (uint16_t step = 0; step < 16; ++step) {
+      g.push_back(golden);
+      t.push_back(golden + step);
+    }
+  }
+  for (const DType dtype : {DType::kFloat16, DType::kBFloat16}) {
+    const Tensor target = Make(dtype, t);
+    const Tensor golden = Make(dtype, g);
+    const PairMetrics actual = Compare(target, golden);
+    const PairMetrics expected = ComparePairReference(target.view(), golden.view());
+    EXPECT_EQ(actual.ratio_thousandth, expected.ratio_thousandth);
+    EXPECT_EQ(actual.ratio_five_thousandths, expected.ratio_five_thousandths);
   }
 }
 
