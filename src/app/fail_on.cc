@@ -29,21 +29,17 @@ Result<std::vector<FailLevel>> ParseFailOn(std::string_view text) {
   }
 }
 
-namespace {
-
-bool Triggers(const report::UnitSummary& total, FailLevel level) {
+uint64_t LevelCount(const report::UnitSummary& unit, FailLevel level) {
   switch (level) {
-    case FailLevel::kError: return total.errors > 0;
-    case FailLevel::kWarning: return total.errors + total.warnings > 0;
+    case FailLevel::kError: return unit.errors;
+    case FailLevel::kWarning: return unit.errors + unit.warnings;
     case FailLevel::kUnmatched:
-      return total.target.unmatched_total() + total.golden.unmatched_total() > 0;
-    case FailLevel::kUnreadable: return total.unreadable_tensors + total.unreadable_records > 0;
-    case FailLevel::kCulprit: return total.culprit_count > 0;
+      return unit.target.unmatched_total() + unit.golden.unmatched_total();
+    case FailLevel::kUnreadable: return unit.unreadable_tensors + unit.unreadable_records;
+    case FailLevel::kCulprit: return unit.culprit_count;
   }
-  return false;
+  return 0;
 }
-
-}  // namespace
 
 int ExitCode(const Status& status) {
   switch (status.code()) {
@@ -60,18 +56,22 @@ int ExitCode(const Status& status) {
   return 4;
 }
 
-int ExitCode(const GraphSummary& summary, const std::vector<FailLevel>& fail_on) {
+int ExitCode(std::span<const report::UnitSummary> units, const std::vector<FailLevel>& fail_on,
+             const AllowList::Outcome* allowed) {
   report::UnitSummary total;
   int code = 0;
-  for (const report::UnitSummary& unit : summary.units) {
+  for (const report::UnitSummary& unit : units) {
     code = std::max(code, ExitCode(unit.status));
     if (unit.status.ok()) report::AddCounts(unit, &total);
   }
   if (code != 0) return code;
+  if (allowed != nullptr && !allowed->unknown.empty()) return 1;
   for (const FailLevel level : fail_on) {
-    if (total.compared && Triggers(total, level)) return 1;
+    const bool known =
+        allowed != nullptr && (level == FailLevel::kUnmatched || level == FailLevel::kUnreadable);
+    if (total.compared && !known && LevelCount(total, level) > 0) return 1;
   }
-  return total.unreadable_tensors + total.unreadable_records > 0 ? 3 : 0;
+  return allowed == nullptr && LevelCount(total, FailLevel::kUnreadable) > 0 ? 3 : 0;
 }
 
 }  // namespace msprobe::app

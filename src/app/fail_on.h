@@ -1,11 +1,14 @@
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "app/graph_job.h"
+#include "app/allow_list.h"
 #include "msprobe/status.h"
+#include "report/unit_summary.h"
 
 namespace msprobe::app {
 
@@ -18,7 +21,13 @@ const std::vector<std::string>& FailLevelWords();
 
 /// 0 fine, 1 divergence (--fail-on), 2 usage or bad input, 3 finished with unreadable tensors
 /// or records, 4 failed. The higher the rank in this order: 4 and 2 of a unit, then 1, then 3.
-int ExitCode(const GraphSummary& summary, const std::vector<FailLevel>& fail_on);
+/// With `allowed`, only what it does not know counts as unmatched and unreadable, and gives 1.
+int ExitCode(std::span<const report::UnitSummary> units, const std::vector<FailLevel>& fail_on,
+             const AllowList::Outcome* allowed);
+
+/// Nodes (unmatched: of both sides, unreadable: tensors and records) of that level; warning counts
+/// the errors too.
+uint64_t LevelCount(const report::UnitSummary& unit, FailLevel level);
 int ExitCode(const Status& status);
 
 }  // namespace msprobe::app

@@ -10,11 +10,11 @@
 namespace msprobe::app {
 namespace {
 
-GraphSummary OneUnit(const report::UnitSummary& unit) {
-  GraphSummary summary;
-  summary.units.push_back(unit);
-  return summary;
+int ExitCode(const std::vector<report::UnitSummary>& units, const std::vector<FailLevel>& fail_on) {
+  return app::ExitCode(units, fail_on, nullptr);
 }
+
+std::vector<report::UnitSummary> OneUnit(const report::UnitSummary& unit) { return {unit}; }
 
 report::UnitSummary ComparedUnit() {
   report::UnitSummary unit;
@@ -65,19 +65,19 @@ TEST(FailOnTest, DivergenceComesBeforeUnreadableTensors) {
 }
 
 TEST(FailOnTest, TooLittleMemoryIsAFailureAndNoBadInput) {
-  EXPECT_EQ(ExitCode(OutOfMemoryError("use fewer threads")), 4);
-  EXPECT_EQ(ExitCode(base::ReadError("cannot open the file", EACCES, "dump.json")), 2);
-  EXPECT_EQ(ExitCode(base::ReadError("cannot open the file", EIO, "dump.json")), 4);
+  EXPECT_EQ(app::ExitCode(OutOfMemoryError("use fewer threads")), 4);
+  EXPECT_EQ(app::ExitCode(base::ReadError("cannot open the file", EACCES, "dump.json")), 2);
+  EXPECT_EQ(app::ExitCode(base::ReadError("cannot open the file", EIO, "dump.json")), 4);
 }
 
 TEST(FailOnTest, AFailedUnitDecides) {
-  GraphSummary summary = OneUnit(ComparedUnit());
-  summary.units.push_back({});
-  summary.units.back().status = CorruptError("dump.json is damaged");
-  EXPECT_EQ(ExitCode(summary, {}), 2);
-  summary.units.push_back({});
-  summary.units.back().status = IoError("cannot write the file", 28);
-  EXPECT_EQ(ExitCode(summary, {}), 4);
+  std::vector<report::UnitSummary> units = OneUnit(ComparedUnit());
+  units.push_back({});
+  units.back().status = CorruptError("dump.json is damaged");
+  EXPECT_EQ(ExitCode(units, {}), 2);
+  units.push_back({});
+  units.back().status = IoError("cannot write the file", 28);
+  EXPECT_EQ(ExitCode(units, {}), 4);
 }
 
 }  // namespace

@@ -61,6 +61,7 @@ struct Work {
   std::optional<size_t> target_link;  ///< into the linkers of its step
   std::optional<size_t> golden_link;
   report::UnitSummary summary;
+  report::UnitDetails details;
 };
 
 void Name(const PlannedUnit& plan, report::UnitSummary* summary) {
@@ -144,6 +145,7 @@ Result<UnitResults> JobRunner::Run(base::Diagnostics* diagnostics) {
   for (Work& work : works_) {
     diagnostics->Merge(std::move(work.diagnostics));
     results.units.push_back(std::move(work.summary));
+    if (job_.want_details) results.details.push_back(std::move(work.details));
   }
   results.seconds = SecondsSince(start);
   return results;
@@ -274,6 +276,9 @@ Status JobRunner::ComparePair(size_t index, const std::shared_ptr<graph::Graph>&
   const compare::DivergenceReport divergences =
       compare::FindDivergences(&comparison, inner_threads);
   report::SummarizeComparison(comparison, divergences, &work.summary);
+  if (job_.want_details) {
+    work.details = report::CollectDetails(comparison, divergences, work.summary);
+  }
   if (cancelled()) return CancelledError();
   MSPROBE_RETURN_IF_ERROR(
       sink_.TakeComparison(Turn(index, inner_threads), comparison, divergences));

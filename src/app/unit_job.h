@@ -14,6 +14,7 @@
 #include "dump/layout.h"
 #include "graph/match.h"
 #include "msprobe/status.h"
+#include "report/unit_details.h"
 #include "report/unit_summary.h"
 
 namespace msprobe::app {
@@ -29,6 +30,7 @@ struct UnitJob {
   bool overflow_check = false;
   size_t threads = 0;     ///< 0: all cores
   std::string framework;  ///< "pytorch", "mindspore": a note if a dump says otherwise; may be empty
+  bool want_details = false;  ///< fill UnitResults::details
 };
 
 /// One dump to build, or one pair to compare.
@@ -79,7 +81,8 @@ class UnitSink {
 };
 
 struct UnitResults {
-  std::vector<report::UnitSummary> units;  ///< in the order of steps and ranks
+  std::vector<report::UnitSummary> units;    ///< in the order of steps and ranks
+  std::vector<report::UnitDetails> details;  ///< beside `units`; empty if nobody wants them
   double seconds = 0;
 };
 

@@ -1,18 +1,19 @@
-#include <mutex>
 #include <optional>
+#include <utility>
 
 #include "app/compare_config.h"
 #include "app/fail_on.h"
 #include "app/graph_job.h"
 #include "base/log.h"
-#include "base/numbers.h"
 #include "cli/command.h"
 #include "cli/console.h"
+#include "cli/console_observer.h"
+#include "cli/job_options.h"
 #include "cli/signals.h"
 #include "report/printable.h"
+#include "report/run_report.h"
 #include "report/summary_json.h"
 #include "report/summary_table.h"
-#include "report/tensor_lines.h"
 
 namespace msprobe::cli {
 
@@ -24,98 +25,15 @@ struct GraphRequest {
   bool tensor_lines = false;
   bool progress_lines = false;
   bool json = false;
-  std::vector<app::FailLevel> fail_on;
+  app::Gate gate;
 };
-
-class ConsoleObserver final : public app::JobObserver {
- public:
-  explicit ConsoleObserver(const GraphRequest& request) : request_(request) {}
-
-  void JobStarted(size_t units) override { fractions_.assign(units, 0); }
-
-  void UnitStarted(size_t /*unit*/, const std::string& label) override {
-    Line(base::LogLevel::kInfo, "start " + label);
-  }
-
-  void UnitProgress(size_t unit, double fraction) override {
-    fractions_[unit] = fraction;
-    double sum = 0;
-    for (const double value : fractions_) sum += value;
-    const double done = sum / static_cast<double>(fractions_.size());
-    bar_.Show(done, "");
-    if (request_.progress_lines && done >= next_line_) {
-      Line(base::LogLevel::kInfo, std::to_string(static_cast<int>(done * 100)) + "% done");
-      next_line_ = done + 0.1;
-    }
-  }
-
-  void UnitCompared(const std::string& label, const compare::Comparison& comparison) override {
-    if (!request_.tensor_lines) return;
-    bar_.Clear();
-    const std::string lead = fractions_.size() > 1 ? label + ": " : std::string();
-    report::PrintTensorLines(comparison, [&lead](std::string_view line) {
-      base::Log(base::LogLevel::kInfo, lead + std::string(line));
-    });
-  }
-
-  void UnitFinished(size_t unit, const report::UnitSummary& summary) override {
-    char seconds[32];
-    std::snprintf(seconds, sizeof(seconds), "%.3f s", summary.seconds);
-    if (summary.status.ok()) {
-      Line(base::LogLevel::kInfo,
-           "done " + summary.label + " in " + seconds +
-               (summary.output.empty() ? std::string() : ": " + summary.output.string()));
-    } else {
-      Line(base::LogLevel::kInfo, "failed " + summary.label);
-      PrintStatus(summary.status);
-    }
-    UnitProgress(unit, 1);
-  }
-
-  void Finish() { bar_.Clear(); }
-
- private:
-  void Line(base::LogLevel level, const std::string& text) {
-    bar_.Clear();
-    base::Log(level, report::Printable(text));
-  }
-
-  const GraphRequest& request_;
-  ProgressBar bar_;
-  std::vector<double> fractions_;
-  double next_line_ = 0.1;
-};
-
-Status ReadThreads(const Arguments& arguments, size_t* threads) {
-  if (!arguments.Has("--jobs")) return Status::Ok();
-  const std::string text = arguments.Value("--jobs");
-  const std::optional<uint64_t> number = base::ParseUnsigned(text);
-  if (!number || *number == 0 || *number > 4096) {
-    return InvalidArgumentError("-j cannot be '" + text + "'",
-                                "give a number of threads from 1 to 4096");
-  }
-  *threads = static_cast<size_t>(*number);
-  return Status::Ok();
-}
 
 Status ReadPaths(const Arguments& arguments, GraphRequest* request,
                  base::Diagnostics* diagnostics) {
   const bool from_file = arguments.Has("--input_path");
-  std::string target = arguments.Value("--target_path");
-  std::string golden = arguments.Value("--golden_path");
-  if (!arguments.positional.empty()) {
-    if (!target.empty()) {
-      return InvalidArgumentError("the target is given twice", "give TARGET or -tp, not both");
-    }
-    target = arguments.positional[0];
-    if (arguments.positional.size() > 1) {
-      if (!golden.empty()) {
-        return InvalidArgumentError("the golden side is given twice",
-                                    "give GOLDEN or -gp, not both");
-      }
-      golden = arguments.positional[1];
-    }
-  }
+  std::string target;
+  std::string golden;
+  MSPROBE_RETURN_IF_ERROR(ReadSides(arguments, &target, &golden));
   if (from_file && !(target.empty() && golden.empty())) {
     return InvalidArgumentError("directories are given both by -i and directly",
                                 "give compare.json with -i, or TARGET [GOLDEN]");
@@ -142,28 +60,17 @@ Result<GraphRequest> ReadRequest(const Arguments& arguments, bool visualize,
   GraphRequest request;
   app::GraphJob& job = request.job;
   MSPROBE_RETURN_IF_ERROR(ReadPaths(arguments, &request, diagnostics));
-  MSPROBE_RETURN_IF_ERROR(ReadThreads(arguments, &job.threads));
+  MSPROBE_RETURN_IF_ERROR(ReadJob(arguments, visualize ? "loose" : "strict", &job));
   const std::string format = arguments.Value("--format", visualize ? "db" : "vis");
-  const std::string match = arguments.Value("--match", visualize ? "loose" : "strict");
   job.output = arguments.Value("--output_path");
   job.format = format == "db" ? app::OutputFormat::kVisDb : app::OutputFormat::kVis;
-  job.match_mode = match == "loose" ? graph::MatchMode::kLoose : graph::MatchMode::kStrict;
-  job.fuzzy_match = arguments.Has("--fuzzy_match");
-  job.layer_mapping = arguments.Value("--layer_mapping");
-  job.ignore_classes = arguments.Has("--layer_mapping");
   job.overflow_check = arguments.Has("--overflow_check");
   job.complete_stack = arguments.Has("--complete_stack");
-  job.framework = arguments.framework;
   request.tensor_lines |= arguments.Has("--tensor_log");
   request.progress_lines = arguments.Has("--progress_log");
   request.json = arguments.Has("--json");
-  if (arguments.Has("--fail-on")) {
-    MSPROBE_ASSIGN_OR_RETURN(request.fail_on, app::ParseFailOn(arguments.Value("--fail-on")));
-    if (job.golden.empty()) {
-      return InvalidArgumentError("--fail-on needs a golden side: nothing is compared",
-                                  "give GOLDEN, or leave --fail-on out");
-    }
-  }
+  MSPROBE_RETURN_IF_ERROR(ReadGate(arguments, job, &request.gate));
+  job.want_details = request.gate.needs_details();
   return request;
 }
 
@@ -175,7 +82,7 @@ int RunGraph(const Arguments& arguments, bool visualize) {
     PrintStatus(request.status());
     return app::ExitCode(request.status());
   }
-  ConsoleObserver observer(*request);
+  ConsoleObserver observer(request->tensor_lines, request->progress_lines);
   const Result<app::GraphSummary> summary =
       app::RunGraphJob(request->job, &observer, &InstallSignalHandlers(), &diagnostics);
   observer.Finish();
@@ -190,7 +97,14 @@ int RunGraph(const Arguments& arguments, bool visualize) {
       base::Log(base::LogLevel::kInfo, "written: " + report::Printable(path.string()));
     }
   }
-  const int code = app::ExitCode(*summary, request->fail_on);
+  std::vector<report::UnitDetails> details = summary->details;
+  const report::RunReport report = report::MakeRunReport(summary->units, &details);
+  const Result<int> judged = JudgeRun(request->gate, report);
+  if (!judged.ok()) {
+    PrintStatus(judged.status());
+    return app::ExitCode(judged.status());
+  }
+  const int code = *judged;
   const std::string table = report::SummaryTable(summary->units);
   if (request->json) {
     PrintError(table);
@@ -243,22 +157,6 @@ std::vector<OptionSpec> SharedOptions(std::vector<OptionSpec> own, std::string_v
                                       std::string_view match_help,
                                       std::vector<std::string_view> fuzzy_shorts) {
   const std::vector<OptionSpec> shared = {
-      {"--match",
-       {},
-       OptionKind::kValue,
-       "MODE",
-       match_help,
-       ValueHint::kChoice,
-       {"strict", "loose"},
-       false},
-      {"--fuzzy_match",
-       std::move(fuzzy_shorts),
-       OptionKind::kFlag,
-       "",
-       "pair the APIs inside a module by name and order, whatever their call numbers",
-       ValueHint::kNone,
-       {},
-       false},
       {"--overflow_check",
        {"-oc"},
        OptionKind::kFlag,
@@ -282,23 +180,6 @@ std::vector<OptionSpec> SharedOptions(std::vector<OptionSpec> own, std::string_v
        format_help,
        ValueHint::kChoice,
        {"vis", "db"},
-       false},
-      {"--jobs",
-       {"-j"},
-       OptionKind::kValue,
-       "N",
-       "threads; default: all cores",
-       ValueHint::kNone,
-       {},
-       false},
-      {"--fail-on",
-       {},
-       OptionKind::kValue,
-       "LEVELS",
-       "exit with 1 if the comparison found any of these (comma list): error, warning (or "
-       "worse), unmatched, unreadable, culprit",
-       ValueHint::kNone,
-       {},
        false},
       {"--json",
        {},
@@ -326,14 +207,12 @@ std::vector<OptionSpec> SharedOptions(std::vector<OptionSpec> own, std::string_v
        {},
        false},
   };
-  own.insert(own.end(), shared.begin(), shared.end());
+  for (const std::vector<OptionSpec>& part :
+       {MatchOptionSpecs(match_help, std::move(fuzzy_shorts)), shared, GateOptionSpecs()}) {
+    own.insert(own.end(), part.begin(), part.end());
+  }
   return own;
 }
-
-constexpr std::string_view kExitCodes =
-    "exit codes:\n"
-    "  0 fine   1 --fail-on found something   2 usage or bad input\n"
-    "  3 finished, but some tensors or records could not be read   4 failed\n";
 
 }  // namespace
 
@@ -343,7 +222,7 @@ const Command kGraphCommand = {
     "Build the graph of a dump, or compare two dumps node by node.",
     "  msprobe graph TARGET [GOLDEN] -o DIR [options]\n"
     "  msprobe [-f pytorch|mindspore] graph -i compare.json -o DIR [options]\n",
-    kExitCodes,
+    kJobExitCodes,
     "  msprobe graph npu_dump gpu_dump -o out\n"
     "  msprobe graph npu_dump -o out -oc                       one graph, with overflow marks\n"
     "  msprobe -f pytorch graph -i compare.json -o out -lm map.yaml\n"
@@ -390,7 +269,7 @@ const Command kGraphVisualizeCommand = {
     "graph_visualize",
     "The same as graph, with the options and defaults of the newer tools: loose, .vis.db.",
     "  msprobe graph_visualize -tp DIR [-gp DIR] -o DIR [options]\n",
-    kExitCodes,
+    kJobExitCodes,
     "  msprobe graph_visualize -tp npu_dump -gp gpu_dump -o out\n"
     "  msprobe graph_visualize -tp npu_dump -gp gpu_dump -o out -lm   class names may differ\n"
     "  msprobe graph_visualize -tp npu_dump -o out -oc\n",

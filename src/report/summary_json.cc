@@ -52,6 +52,7 @@ void WriteCounts(const UnitSummary& summary, JsonWriter* json) {
     for (const uint64_t count : summary.bands) json->UInt(count);
     json->EndArray();
     json->Key("nothing_to_compare").UInt(summary.without_index);
+    json->Key("left_out").UInt(summary.left_out);
     json->Key("errors").UInt(summary.errors);
     json->Key("warnings").UInt(summary.warnings);
     json->Key("unreadable_tensors").UInt(summary.unreadable_tensors);
@@ -90,16 +91,21 @@ void WriteUnit(const UnitSummary& unit, JsonWriter* json) {
 
 }  // namespace
 
-std::string SummaryJson(std::span<const UnitSummary> units, double seconds, int exit_code) {
+void WriteTotals(std::span<const UnitSummary> units, formats::JsonWriter* json) {
   UnitSummary total;
   for (const UnitSummary& unit : units) AddCounts(unit, &total);
+  json->BeginObject();
+  WriteCounts(total, json);
+  json->EndObject();
+}
+
+std::string SummaryJson(std::span<const UnitSummary> units, double seconds, int exit_code) {
   std::string out;
   JsonWriter json(&out);
   json.BeginObject().Key("exit_code").Int(exit_code);
   json.Key("seconds").Double(seconds);
-  json.Key("total").BeginObject();
-  WriteCounts(total, &json);
-  json.EndObject();
+  json.Key("total");
+  WriteTotals(units, &json);
   json.Key("units").BeginArray();
   for (const UnitSummary& unit : units) WriteUnit(unit, &json);
   json.EndArray().EndObject();

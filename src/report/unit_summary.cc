@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/left_out.h"
+
 namespace msprobe::report {
 
 namespace {
@@ -58,11 +60,20 @@ void CountOverflow(const graph::Graph& graph, UnitSummary* summary) {
   }
 }
 
+bool HasLeftOut(const compare::Comparison& comparison, const compare::NodeResult& result) {
+  if (IsLeftOut(comparison, result)) return true;
+  for (size_t i = 0; i < result.values_size; ++i) {
+    if (IsLeftOut(comparison, comparison.values[result.values_begin + i])) return true;
+  }
+  return false;
+}
+
 void CountResults(const compare::Comparison& comparison, UnitSummary* summary) {
   for (NodeId id = graph::kRootNode + 1; id < comparison.nodes.size(); ++id) {
     const compare::NodeResult& result = comparison.nodes[id];
     summary->warnings += result.status == NodeStatus::kWarning;
     summary->errors += result.status == NodeStatus::kError;
+    summary->left_out += HasLeftOut(comparison, result);
     if (comparison.match.golden_of_target[id] == graph::kNoNode) continue;
     if (std::isnan(result.index)) {
       ++summary->without_index;
@@ -96,6 +107,10 @@ void ListSuspects(const compare::Comparison& comparison,
     const compare::Role role = divergence ? divergence->role : compare::Role::kNone;
     summary->suspects.push_back(Describe(comparison, id, role, {}));
   }
+  for (const compare::Divergence& divergence : divergences.divergences) {
+    const NodeStatus status = comparison.result(divergence.node).status;
+    summary->divergence_count += status != NodeStatus::kUnreadable;
+  }
   summary->culprit_count = divergences.culprits.size();
   for (const NodeId id : divergences.culprits) {
     if (summary->culprits.size() == kListedNodes) break;
@@ -121,11 +136,13 @@ void AddCounts(const UnitSummary& unit, UnitSummary* total) {
   for (size_t i = 0; i < unit.bands.size(); ++i) total->bands[i] += unit.bands[i];
   for (size_t i = 0; i < kOverflowLevels; ++i) total->overflow[i] += unit.overflow[i];
   total->without_index += unit.without_index;
+  total->left_out += unit.left_out;
   total->warnings += unit.warnings;
   total->errors += unit.errors;
   total->unreadable_tensors += unit.unreadable_tensors;
   total->unreadable_records += unit.unreadable_records;
   total->suspect_count += unit.suspect_count;
+  total->divergence_count += unit.divergence_count;
   total->culprit_count += unit.culprit_count;
 }
 

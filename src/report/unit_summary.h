@@ -53,6 +53,7 @@ struct UnitSummary {
   uint64_t mismatched = 0;          ///< pairs whose type, shape or count differ (loose)
   std::array<uint64_t, 5> bands{};  ///< compared target nodes by colour band, fine to worst
   uint64_t without_index = 0;       ///< pairs without values to compare
+  uint64_t left_out = 0;            ///< nodes some value of which one side did not record
   uint64_t warnings = 0;            ///< nodes
   uint64_t errors = 0;              ///< nodes
   uint64_t unreadable_tensors = 0;
@@ -61,6 +62,7 @@ struct UnitSummary {
 
   uint64_t suspect_count = 0;
   std::vector<ListedNode> suspects;  ///< the first in execution order
+  uint64_t divergence_count = 0;     ///< readable nodes whose values differ
   uint64_t culprit_count = 0;
   std::vector<ListedNode> culprits;  ///< best first
   /// Without culprits: the first node in execution order whose difference no other node explains.

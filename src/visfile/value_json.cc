@@ -4,6 +4,7 @@
 #include <cmath>
 #include <span>
 
+#include "base/number_text.h"
 #include "visfile/json_text.h"
 
 namespace msprobe::visfile {
@@ -102,9 +103,9 @@ bool AppendMetrics(const ValueResult& result, std::span<const std::string_view> 
     any = true;
     out->append(keys[i]);
     if (i >= first_percent) {
-      AppendPercent(metric, out);
+      base::AppendPercent(metric, out);
     } else {
-      AppendNumberText(metric, out);
+      base::AppendNumberText(metric, out);
     }
     out->push_back('"');
   }

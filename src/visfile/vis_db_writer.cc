@@ -5,10 +5,10 @@
 #include <string>
 
 #include "base/file.h"
+#include "base/ordered_chunks.h"
 #include "visfile/content_index.h"
 #include "visfile/index_blob.h"
 #include "visfile/node_json.h"
-#include "visfile/ordered_chunks.h"
 #include "visfile/shape_table.h"
 #include "visfile/sqlite.h"
 #include "visfile/stack_table.h"
@@ -266,8 +266,8 @@ Status Writer::AddSide(const SideText& side, std::string_view source, int64_t st
   ShapeTable shapes;
   shapes_ = &shapes;
   index->shapes.assign(order.size(), 0);
-  MSPROBE_RETURN_IF_ERROR(OrderedChunks<Chunk>(
-      order.size(), kNodesPerChunk, options_,
+  MSPROBE_RETURN_IF_ERROR(base::OrderedChunks<Chunk>(
+      order.size(), kNodesPerChunk, {options_.threads, options_.cancel},
       [&](size_t begin, size_t end, Chunk* chunk) {
         chunk->text.clear();
         chunk->rows.clear();

@@ -2,9 +2,9 @@
 
 #include "base/file.h"
 #include "base/numbers.h"
+#include "base/ordered_chunks.h"
 #include "visfile/json_text.h"
 #include "visfile/node_json.h"
-#include "visfile/ordered_chunks.h"
 #include "visfile/visfile.h"
 
 namespace msprobe::visfile {
@@ -90,8 +90,8 @@ Status WriteGraph(const SideText& side, const WriteOptions& options, base::Atomi
   AppendQuoted(graph.dump->dump_data_dir(), &head);
   head.append(R"(,"node":{)");
   MSPROBE_RETURN_IF_ERROR(file->Append(head));
-  MSPROBE_RETURN_IF_ERROR(OrderedChunks<Chunk>(
-      graph.nodes.size(), kNodesPerChunk, options,
+  MSPROBE_RETURN_IF_ERROR(base::OrderedChunks<Chunk>(
+      graph.nodes.size(), kNodesPerChunk, {options.threads, options.cancel},
       [&](size_t begin, size_t end, Chunk* chunk) {
         chunk->text.clear();
         for (size_t id = begin; id < end; ++id) {

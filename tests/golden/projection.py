@@ -1,8 +1,11 @@
 """A .vis or .vis.db as text that a person can review and a diff can show."""
 import json
+import re
 import sqlite3
+import zipfile
 from contextlib import closing
 from pathlib import Path
+from xml.etree import ElementTree
 
 
 def _reject_constant(text):
@@ -138,4 +141,23 @@ def project_db(path: Path, shown) -> str:
             lines += ["", f"== step {step} rank {rank} {source}"]
             root = next((name for name, node in nodes.items() if not node["up"]), "")
             lines += _side_lines(nodes, root, shown)
+    return "\n".join(lines) + "\n"
+
+
+def project_xlsx(path: Path) -> str:
+    """A workbook: each sheet as lines "cell: text" with the type where it is not a number."""
+    space = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+    lines = []
+    with zipfile.ZipFile(path) as book:
+        workbook = ElementTree.fromstring(book.read("xl/workbook.xml"))
+        names = [sheet.get("name") for sheet in workbook.iter(f"{space}sheet")]
+        sheets = sorted((n for n in book.namelist() if n.startswith("xl/worksheets/sheet")),
+                        key=lambda n: int(re.search(r"\d+", n).group()))
+        for name, part in zip(names, sheets):
+            lines.append(f"sheet {name}")
+            for cell in ElementTree.fromstring(book.read(part)).iter(f"{space}c"):
+                kind = cell.get("t", "n")
+                text = "".join(cell.itertext())
+                lines.append(f"  {cell.get('r')}: {text}" if kind == "n"
+                             else f"  {cell.get('r')} {kind}: {text}")
     return "\n".join(lines) + "\n"

@@ -10,7 +10,7 @@ A case is cases/<area>/<name>/ with
   input/      copied into a scratch directory, where the commands run
   peer.json   optional: what another tool made of the same input (see observed.py)
   expected/   console.txt: exit code, standard output, standard error and files of each command;
-              <file>.txt: the written .vis and .vis.db as text
+              <file>.txt: the written .vis and .vis.db, tables and reports as text
 The program is $MSPROBE_CLI, else build/bin/msprobe.
 """
 import argparse
@@ -35,10 +35,12 @@ CASES = HERE / "cases"
 sys.path.insert(0, str(HERE))
 
 from observed import compare_with_peer  # noqa: E402
-from projection import project_db, project_vis  # noqa: E402
+from projection import project_db, project_vis, project_xlsx  # noqa: E402
 from schema_check import schema_problems  # noqa: E402
 
 TIMEOUT_SECONDS = 120
+SCHEMA_OF = {"graph": "graph_summary", "graph_visualize": "graph_summary", "inspect": "inspect",
+             "compare": "compare"}
 
 
 def program() -> Path:
@@ -55,6 +57,7 @@ def normalise(text: str, scratch: Path) -> str:
     text = re.sub(r"\.tmp\d+_\d+", ".tmp<n>", text)
     text = re.sub(r"\b\d+\.\d{3} s\b", "<n> s", text)
     text = re.sub(r'"seconds": ?[0-9.e-]+', '"seconds": <n>', text)
+    text = re.sub(r' time="[0-9.]+"', ' time="<n>"', text)
     return text
 
 
@@ -106,7 +109,7 @@ class Case:
                               stdin=subprocess.DEVNULL, capture_output=True,
                               timeout=TIMEOUT_SECONDS, preexec_fn=limit_files, check=False)
         if "--json" in words and done.returncode in (0, 1, 3):
-            schema = "inspect" if "inspect" in words else "graph_summary"
+            schema = next(SCHEMA_OF[word] for word in words if word in SCHEMA_OF)
             self.problems += schema_problems(done.stdout.decode(), schema)
         out = normalise(done.stdout.decode("utf-8", "backslashreplace"), scratch)
         err = normalise(done.stderr.decode("utf-8", "backslashreplace"), scratch)
@@ -137,12 +140,28 @@ class Case:
                 name = path.parent.name + "_" + name
             project = project_db if path.name.endswith(".db") else project_vis
             texts[name] = normalise(project(path, shown), scratch)
+        texts |= self._tables(scratch, before)
         problems = self.problems
         peer = self.directory / "peer.json"
         if peer.exists():
             problems = compare_with_peer(written, json.loads(peer.read_text()),
                                          self.config.get("difference", []))
         return texts, problems
+
+    def _tables(self, scratch: Path, before: set) -> dict:
+        """What compare and --junit wrote: text as it is, workbooks as lines of their cells."""
+        texts = {}
+        for path in sorted([*scratch.rglob("compare_result*"), *scratch.rglob("*.xml")]):
+            if path.relative_to(scratch) in before:
+                continue
+            name = re.sub(r"_20\d{12}", "", path.name) + ".txt"
+            if path.parent.name != "out":
+                name = path.parent.name + "_" + name
+            text = project_xlsx(path) if path.suffix == ".xlsx" else path.read_text()
+            if path.suffix == ".json":
+                self.problems += schema_problems(text, "compare")
+            texts[name] = normalise(text, scratch)
+        return texts
 
     def check(self, rebaseline: bool = False) -> list:
         """Problems; an empty list is a pass."""

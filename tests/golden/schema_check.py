@@ -20,8 +20,10 @@ def _problems(value, schema, root, where):
     unknown = set(schema) - KNOWN
     if unknown:
         raise ValueError(f"schema_check.py does not know {unknown}")
-    if "$ref" in schema:
-        yield from _problems(value, root["$defs"][schema["$ref"].split("/")[-1]], root, where)
+    if "$ref" in schema:  # "#/$defs/name", also of another file
+        file, name = schema["$ref"].split("#/$defs/")
+        other = json.loads((SCHEMAS / file).read_text()) if file else root
+        yield from _problems(value, other["$defs"][name], other, where)
     names = schema.get("type", [])
     names = [names] if isinstance(names, str) else names
     if names and not any(_is(value, name) for name in names):

@@ -1,0 +1,160 @@
+#include "cli/job_options.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/numbers.h"
+#include "report/junit_xml.h"
+#include "report/printable.h"
+
+namespace msprobe::cli {
+
+namespace {
+
+Status ReadThreads(const Arguments& arguments, size_t* threads) {
+  if (!arguments.Has("--jobs")) return Status::Ok();
+  const std::string text = arguments.Value("--jobs");
+  const std::optional<uint64_t> number = base::ParseUnsigned(text);
+  if (!number || *number == 0 || *number > 4096) {
+    return InvalidArgumentError("-j cannot be '" + text + "'",
+                                "give a number of threads from 1 to 4096");
+  }
+  *threads = static_cast<size_t>(*number);
+  return Status::Ok();
+}
+
+}  // namespace
+
+Status ReadSides(const Arguments& arguments, std::string* target_out, std::string* golden_out) {
+  std::string target = arguments.Value("--target_path");
+  std::string golden = arguments.Value("--golden_path");
+  if (!arguments.positional.empty()) {
+    if (!target.empty()) {
+      return InvalidArgumentError("the target is given twice", "give TARGET or -tp, not both");
+    }
+    target = arguments.positional[0];
+    if (arguments.positional.size() > 1) {
+      if (!golden.empty()) {
+        return InvalidArgumentError("the golden side is given twice",
+                                    "give GOLDEN or -gp, not both");
+      }
+      golden = arguments.positional[1];
+    }
+  }
+  *target_out = std::move(target);
+  *golden_out = std::move(golden);
+  return Status::Ok();
+}
+
+Status ReadJob(const Arguments& arguments, std::string_view match, app::UnitJob* job) {
+  const std::string mode = arguments.Value("--match", match);
+  job->match_mode = mode == "loose" ? graph::MatchMode::kLoose : graph::MatchMode::kStrict;
+  job->fuzzy_match = arguments.Has("--fuzzy_match");
+  job->layer_mapping = arguments.Value("--layer_mapping");
+  job->ignore_classes = arguments.Has("--layer_mapping");
+  job->framework = arguments.framework;
+  return ReadThreads(arguments, &job->threads);
+}
+
+Status ReadGate(const Arguments& arguments, const app::UnitJob& job, app::Gate* gate) {
+  for (const std::string_view option : {"--fail-on", "--allow", "--junit"}) {
+    if (arguments.Has(option) && job.golden.empty()) {
+      return InvalidArgumentError(std::string(option) + " needs a golden side: nothing is compared",
+                                  "give GOLDEN, or leave " + std::string(option) + " out");
+    }
+  }
+  if (arguments.Has("--fail-on")) {
+    MSPROBE_ASSIGN_OR_RETURN(gate->fail_on, app::ParseFailOn(arguments.Value("--fail-on")));
+  }
+  if (arguments.Has("--allow")) {
+    MSPROBE_ASSIGN_OR_RETURN(gate->allow, app::AllowList::Load(arguments.Value("--allow")));
+  }
+  gate->junit = arguments.Value("--junit");
+  if (gate->junit.empty()) return Status::Ok();
+  // Hours of comparing must not end at a directory that is not there.
+  const std::filesystem::path parent = gate->junit.parent_path();
+  if (::access(parent.empty() ? "." : parent.c_str(), W_OK | X_OK) == 0) return Status::Ok();
+  return InvalidArgumentError("cannot write the file of --junit", "give a directory that is there",
+                              gate->junit.string());
+}
+
+Result<int> JudgeRun(const app::Gate& gate, const report::RunReport& report) {
+  const app::GateVerdict verdict = app::Judge(gate, report);
+  for (const std::string& note : verdict.notes) {
+    base::Log(base::LogLevel::kWarning, report::Printable(note));
+  }
+  if (!gate.junit.empty()) {
+    MSPROBE_ASSIGN_OR_RETURN(base::AtomicFile file, base::AtomicFile::Create(gate.junit));
+    MSPROBE_RETURN_IF_ERROR(file.Append(report::JUnitXml(verdict.suites)));
+    MSPROBE_RETURN_IF_ERROR(file.Commit());
+  }
+  return verdict.exit_code;
+}
+
+std::vector<OptionSpec> MatchOptionSpecs(std::string_view match_help,
+                                         std::vector<std::string_view> fuzzy_shorts) {
+  return {
+      {"--match",
+       {},
+       OptionKind::kValue,
+       "MODE",
+       match_help,
+       ValueHint::kChoice,
+       {"strict", "loose"},
+       false},
+      {"--fuzzy_match",
+       std::move(fuzzy_shorts),
+       OptionKind::kFlag,
+       "",
+       "pair the APIs inside a module by name and order, whatever their call numbers",
+       ValueHint::kNone,
+       {},
+       false},
+      {"--jobs",
+       {"-j"},
+       OptionKind::kValue,
+       "N",
+       "threads; default: all cores",
+       ValueHint::kNone,
+       {},
+       false},
+  };
+}
+
+std::vector<OptionSpec> GateOptionSpecs() {
+  return {
+      {"--fail-on",
+       {},
+       OptionKind::kValue,
+       "LEVELS",
+       "exit with 1 if the comparison found any of these (comma list): error, warning (or "
+       "worse), unmatched, unreadable, culprit",
+       ValueHint::kNone,
+       {},
+       false},
+      {"--allow",
+       {},
+       OptionKind::kValue,
+       "YAML",
+       "known skips, by name or pattern with a reason; exit with 1 if anything else is unmatched, "
+       "unreadable or left out",
+       ValueHint::kFile,
+       {},
+       false},
+      {"--junit",
+       {},
+       OptionKind::kValue,
+       "FILE",
+       "write the levels of --fail-on as JUnit XML, a test case each",
+       ValueHint::kFile,
+       {},
+       false},
+  };
+}
+
+}  // namespace msprobe::cli

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/gate.h"
+#include "app/unit_job.h"
+#include "cli/command.h"
+
+namespace msprobe::cli {
+
+/// TARGET [GOLDEN], or -tp and -gp; empty where not given.
+Status ReadSides(const Arguments& arguments, std::string* target, std::string* golden);
+
+/// Threads, framework, and how nodes are paired. `match`: the mode if none is given.
+Status ReadJob(const Arguments& arguments, std::string_view match, app::UnitJob* job);
+
+/// --fail-on, --allow, --junit. Needs the golden side in `job`.
+Status ReadGate(const Arguments& arguments, const app::UnitJob& job, app::Gate* gate);
+
+/// The exit code of a finished job. Says what --allow does not know and what it need not know any
+/// more, and writes the file of --junit.
+Result<int> JudgeRun(const app::Gate& gate, const report::RunReport& report);
+
+/// The options that those read, but for --layer_mapping, the sides and -o.
+std::vector<OptionSpec> MatchOptionSpecs(std::string_view match_help,
+                                         std::vector<std::string_view> fuzzy_shorts);
+std::vector<OptionSpec> GateOptionSpecs();
+
+inline constexpr std::string_view kJobExitCodes =
+    "exit codes:\n"
+    "  0 fine   1 --fail-on or --allow found something   2 usage or bad input\n"
+    "  3 finished, but some tensors or records could not be read   4 failed\n";
+
+}  // namespace msprobe::cli

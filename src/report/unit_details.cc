@@ -1,0 +1,154 @@
+#include "report/unit_details.h"
+
+#include <utility>
+
+#include "dump/record.h"
+#include "graph/graph.h"
+#include "report/left_out.h"
+
+namespace msprobe::report {
+
+namespace {
+
+using compare::Comparison;
+using compare::NodeStatus;
+using graph::NodeId;
+
+class Collector {
+ public:
+  Collector(const Comparison& comparison, const UnitSummary& summary)
+      : comparison_(comparison), summary_(summary) {}
+
+  UnitDetails Run(const compare::DivergenceReport& divergences) {
+    std::vector<const compare::Divergence*> by_node(comparison_.nodes.size(), nullptr);
+    for (const compare::Divergence& divergence : divergences.divergences) {
+      by_node[divergence.node] = &divergence;
+    }
+    for (const NodeId id : divergences.culprits) {
+      if (by_node[id] != nullptr) AddCulprit(*by_node[id]);
+    }
+    for (const compare::Divergence& divergence : divergences.divergences) {
+      if (divergence.role != compare::Role::kCulprit) {
+        details_.victims.push_back(Describe(divergence));
+      }
+    }
+    for (const NodeId id : graph::EntryOrder(*comparison_.target)) AddNotCompared(id);
+    for (const NodeId id : graph::EntryOrder(*comparison_.golden)) AddGoldenOnly(id);
+    return std::move(details_);
+  }
+
+ private:
+  DivergedNode Describe(const compare::Divergence& divergence) const {
+    DivergedNode node;
+    node.name = comparison_.target->nodes[divergence.node].name;
+    node.step = summary_.step;
+    node.rank = summary_.rank;
+    node.role = divergence.role;
+    node.reason = divergence.reason;
+    node.error_in = divergence.error_in;
+    node.error_out = divergence.error_out;
+    if (divergence.culprit != graph::kNoNode) {
+      node.culprit = comparison_.target->nodes[divergence.culprit].name;
+    }
+    return node;
+  }
+
+  void AddCulprit(const compare::Divergence& divergence) {
+    DivergedNode node = Describe(divergence);
+    const auto lines = graph::StackLines(*comparison_.target, divergence.node, false);
+    if (!lines.empty()) node.source = SourceLine(lines.front());
+    node.stack = graph::StackLines(*comparison_.target, divergence.node, true);
+    details_.culprits.push_back(std::move(node));
+  }
+
+  void Add(NotCompared::Kind kind, bool golden, std::string name, std::string reason) {
+    details_.not_compared.push_back(
+        {kind, golden, std::move(name), std::move(reason), summary_.step, summary_.rank});
+  }
+
+  void AddNotCompared(NodeId id) {
+    const graph::Node& node = comparison_.target->nodes[id];
+    if (id == graph::kRootNode || node.kind == graph::NodeKind::kApiCollection) return;
+    const compare::NodeResult& result = comparison_.result(id);
+    const std::string& reason = comparison_.reasons[result.reason];
+    if (result.status == NodeStatus::kUnmatched) {
+      return Add(NotCompared::Kind::kUnmatched, false, std::string(node.name), reason);
+    }
+    bool any = false;
+    for (size_t i = 0; i < result.values_size; ++i) {
+      const compare::ValueResult& value = comparison_.values[result.values_begin + i];
+      if (!value.unreadable && !IsLeftOut(comparison_, value)) continue;
+      any = true;
+      Add(value.unreadable ? NotCompared::Kind::kUnreadable : NotCompared::Kind::kLeftOut, false,
+          ValueName(node, i), comparison_.reasons[value.reason]);
+    }
+    if (any) return;
+    if (result.status == NodeStatus::kUnreadable) {
+      Add(NotCompared::Kind::kUnreadable, false, std::string(node.name), reason);
+    } else if (IsLeftOut(comparison_, result)) {
+      Add(NotCompared::Kind::kLeftOut, false, std::string(node.name), reason);
+    }
+  }
+
+  std::string ValueName(const graph::Node& node, size_t value) {
+    std::string name(node.name);
+    if (node.entry != dump::kNoEntry && comparison_.target->dump->Read(node.entry, &record_).ok() &&
+        value < record_.values.size()) {
+      name.append(".").append(record_.values[value].key);
+    }
+    return name;
+  }
+
+  void AddGoldenOnly(NodeId id) {
+    const graph::Node& node = comparison_.golden->nodes[id];
+    if (id == graph::kRootNode || node.kind == graph::NodeKind::kApiCollection) return;
+    if (comparison_.match.target_of_golden[id] != graph::kNoNode) return;
+    Add(NotCompared::Kind::kUnmatched, true, std::string(node.name),
+        std::string(graph::MatchReasonText(comparison_.match.golden_reason[id])));
+  }
+
+  const Comparison& comparison_;
+  const UnitSummary& summary_;
+  UnitDetails details_;
+  dump::Record record_;
+};
+
+}  // namespace
+
+std::string_view NotComparedName(NotCompared::Kind kind) {
+  switch (kind) {
+    case NotCompared::Kind::kUnmatched: return "unmatched";
+    case NotCompared::Kind::kUnreadable: return "unreadable";
+    case NotCompared::Kind::kLeftOut: return "left out";
+  }
+  return "";
+}
+
+UnitDetails CollectDetails(const Comparison& comparison,
+                           const compare::DivergenceReport& divergences,
+                           const UnitSummary& summary) {
+  return Collector(comparison, summary).Run(divergences);
+}
+
+std::string_view VerdictName(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kSame: return "same";
+    case Verdict::kDiverged: return "diverged";
+    case Verdict::kIncomplete: return "incomplete";
+  }
+  return "";
+}
+
+Verdict OverallVerdict(std::span<const UnitSummary> units) {
+  Verdict verdict = Verdict::kSame;
+  for (const UnitSummary& unit : units) {
+    if (unit.errors > 0 || unit.divergence_count > 0) return Verdict::kDiverged;
+    if (!unit.status.ok() || unit.unreadable_tensors + unit.unreadable_records > 0 ||
+        unit.target.unmatched_total() + unit.golden.unmatched_total() + unit.left_out > 0) {
+      verdict = Verdict::kIncomplete;
+    }
+  }
+  return verdict;
+}
+
+}  // namespace msprobe::report

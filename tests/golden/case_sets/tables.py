@@ -1,0 +1,165 @@
+"""msprobe compare: verdict, tables, gate."""
+from .builder import FC1, FC2, NET, Dump, case, small, stored, tensor
+
+COMPARE = "msprobe compare npu bench"
+RELU = "Functional.relu.0.forward"
+SAME = {"npu": small(), "bench": small()}
+BAD = {"npu": small(out={RELU: 3.0}, inputs={FC2: 3.0}), "bench": small()}
+
+
+def real(value, **options):
+    dump = Dump(task="tensor")
+    dump.forward("Torch.mul.0.forward", None, [stored(dump, "i.npy", [1.0, 2.0, -3.0])],
+                 [stored(dump, "o.npy", [value, 2.0, -3.0], **options)])
+    return dump
+
+
+def verdicts():
+    case("table/same", "equal dumps: same, every tensor a row in execution order, csv by default",
+         COMPARE + " -o out", SAME)
+    case("table/diverged", "culprit first with its source line; the rows carry the node's verdict",
+         "msprobe compare -tp npu -gp bench -o out --format csv,json",
+         BAD)
+    lacking = small()
+    for part in (lacking.data, lacking.construct, lacking.stack):
+        del part[RELU]
+    case("table/incomplete", "nothing differs, but one side lacks a node: incomplete",
+         [COMPARE + " -o out", "msprobe compare bench npu -o out"],
+         {"npu": lacking, "bench": small()})
+    case("table/without_output", "without -o nothing is written", COMPARE + " --json", BAD)
+    case("table/no_culprit", "values differ from the start: the first difference is named",
+         COMPARE, {"npu": small(inputs={NET: 2.0, FC1: 2.0}), "bench": small()})
+    unrecorded = small(out={RELU: tensor(Max=None, Min=None, Mean=None, Norm=None)})
+    case("table/left_out", "statistics on one side only: not compared, said, incomplete",
+         COMPARE + " -o out --json", {"npu": unrecorded, "bench": small()})
+    case("table/modes", "columns of real data, of md5 and of structure",
+         [COMPARE + " -o out", "msprobe compare md5 md5b -o out",
+          "msprobe compare npu_s bench_s -o out"],
+         {"npu": real(1.5), "bench": real(1.0),
+          "md5": small(out={RELU: tensor(md5="00000001")}, inputs={RELU: tensor(md5="0000000a")}),
+          "md5b": small(out={RELU: tensor(md5="00000002")}, inputs={RELU: tensor(md5="0000000a")}),
+          "npu_s": small(task="structure"), "bench_s": small(task="structure")})
+    case("table/unreadable", "a tensor file that is missing: incomplete, unreadable row, 3",
+         COMPARE + " -o out", {"npu": real(1.0, content=b""), "bench": real(1.0)})
+    case("table/damaged_record", "a damaged record has a row that says so",
+         COMPARE + " -o out --json",
+         {"npu": small(inputs={FC1: {"type": "torch.Tensor", "shape": 5}}), "bench": small()})
+
+
+def rows():
+    case("table/scalars", "scalar arguments have a row where they differ",
+         COMPARE + " -o out",
+         {side: Dump().forward("Torch.sum.0.forward", None, [tensor()], [tensor()],
+                               dim={"type": "int", "value": dim},
+                               keepdim={"type": "bool", "value": True})
+          for side, dim in (("npu", 1), ("bench", 2))})
+    case("table/special_values", "NaN and infinities: texts in the tables, no number in json",
+         COMPARE + " -o out --format csv,json,xlsx",
+         {"npu": small(out={RELU: tensor(Max=float("nan"), Mean=float("inf"))}),
+          "bench": small()})
+    case("table/left_tensors", "tensors without a partner inside a pair",
+         COMPARE + " -o out --match loose",
+         {"npu": Dump().forward("Torch.cat.0.forward", None, [tensor()], [tensor()]),
+          "bench": Dump().forward("Torch.cat.0.forward", None, [tensor(), tensor(2.0)],
+                                  [tensor()])})
+    evil = {}
+    for side, value in (("npu", 2.0), ("bench", 1.0)):
+        dump = Dump()
+        dump.forward("=cmd|'/c calc'!A1.0.forward", None, [tensor()], [tensor()])
+        dump.forward('+<script>alert("1")</script>.0.forward', None, [tensor()], [tensor(value)])
+        dump.forward("Torch.a,\"b\"\n\x1b[31m.0.forward", None, [tensor(value)], [tensor(value)])
+        evil[side] = dump
+    case("table/hostile_names", "names that a spreadsheet, a browser or a terminal would obey",
+         COMPARE + " -o out --format csv,xlsx,html,json --junit out/report.xml --fail-on culprit",
+         evil)
+    case("table/formats", "csv, xlsx, json and html of one comparison",
+         COMPARE + " -o out --format csv,xlsx,json,html", BAD)
+    ranks = {f"npu/step{s}/rank{r}": small(out={RELU: 3.0} if r else {}) for s in (0, 1)
+             for r in (0, 1)}
+    ranks |= {f"bench/step{s}/rank{r}": small() for s in (0, 1) for r in (0, 1)}
+    case("table/ranks", "one table a rank and step, one report for all; the first step first",
+         COMPARE + " -o out --format csv,json", ranks)
+
+
+def matching():
+    fuzzy = small()
+    for part in (fuzzy.data, fuzzy.construct, fuzzy.stack):
+        part["Functional.relu.7.forward"] = part.pop(RELU)
+    case("table/fuzzy", "-fm pairs by name and order", [COMPARE, COMPARE + " -fm"],
+         {"npu": fuzzy, "bench": small()})
+    other = small()
+    for part in (other.data, other.construct, other.stack):
+        part["Module.net.dense1.Linear.forward.0"] = part.pop(FC1)
+    for name, parent in other.construct.items():
+        if parent == FC1:
+            other.construct[name] = "Module.net.dense1.Linear.forward.0"
+    case("table/layer_mapping", "-lm FILE pairs modules whose names differ",
+         [COMPARE, COMPARE + " -lm map.yaml"],
+         {"npu": other, "bench": small(), "map.yaml": "Net:\n  dense1: fc1\n"})
+
+
+def gate():
+    lacking = small(out={RELU: 3.0})
+    for part in (lacking.data, lacking.construct, lacking.stack):
+        del part[FC2]
+    lacking.construct["Functional.linear.1.forward"] = NET
+    pair = {"npu": lacking, "bench": small()}
+    levels = ("culprit", "error", "warning", "unmatched", "unreadable")
+    case("gate/fail_on", "--fail-on: 1 for each level that is found",
+         [f"{COMPARE} --fail-on {level}" for level in levels], BAD)
+    case("gate/fail_on_fine", "--fail-on on equal dumps gives 0",
+         COMPARE + " --fail-on " + ",".join(levels), SAME)
+    case("gate/before_unreadable", "1 comes before 3, 3 without --fail-on",
+         [COMPARE, COMPARE + " --fail-on unreadable", COMPARE + " --fail-on error"],
+         {"npu": real(1.0, content=b""), "bench": real(1.0)})
+    allow = ("allow:\n  - name: \"*.fc2.*\"\n    reason: not ported yet\n"
+             "  - name: Functional.linear.1.forward\n    reason: its parent is not there\n")
+    case("gate/allow", "--allow: known skips are no failure, also not with --fail-on unmatched",
+         [COMPARE + " --allow skips.yaml", COMPARE + " --allow skips.yaml --fail-on unmatched",
+          "msprobe graph npu bench -o out --allow skips.yaml --fail-on unmatched"],
+         {**pair, "skips.yaml": allow})
+    case("gate/allow_new", "--allow: a skip that the list does not know gives 1 and is named",
+         [COMPARE + " --allow skips.yaml",
+          "msprobe graph npu bench -o out --allow skips.yaml"],
+         {**pair, "skips.yaml": "allow:\n  - name: Module.x\n    reason: gone\n"})
+    case("gate/allow_stale", "--allow: entries that nothing needs any more are named, 0",
+         COMPARE + " --allow skips.yaml", {**SAME, "skips.yaml": allow})
+    case("gate/allow_unreadable", "--allow: a known unreadable tensor is no 3",
+         COMPARE + " --allow skips.yaml --fail-on unreadable",
+         {"npu": real(1.0, content=b""), "bench": real(1.0),
+          "skips.yaml": "allow:\n  - name: Torch.mul.0.forward.output.0\n    reason: disk full\n"})
+    for name, summary, text in (
+            ("no_reason", "an entry without a reason", "allow:\n  - name: a\n"),
+            ("unknown_key", "an entry with another key", "allow:\n  - nam: a\n    reason: b\n"),
+            ("no_list", "no list", "allow: 5\n"), ("broken", "broken yaml", "allow: [\n"),
+            ("other_top", "another key at the top", "allowed: []\n"),
+            ("twice", "a name that stands twice",
+             "allow:\n  - {name: a, reason: b}\n  - {name: a, reason: c}\n")):
+        case(f"gate/allow_{name}", f"allow-list: {summary} is named", COMPARE
+             + " --allow skips.yaml", {**SAME, "skips.yaml": text})
+    case("gate/allow_missing", "allow-list that does not exist", COMPARE + " --allow no.yaml", SAME)
+    case("gate/junit", "--junit: a case a level, failures only for those of --fail-on",
+         [COMPARE + " --junit out/a.xml", COMPARE + " --junit out/b.xml --fail-on culprit,unmatched",
+          "msprobe graph npu bench -o out --junit out/c.xml --fail-on error --allow skips.yaml"],
+         {**pair, "skips.yaml": allow}, prepare=["mkdir out out2 out3"])
+    case("gate/junit_unwritable", "--junit into a directory that is not there",
+         COMPARE + " --junit no/such/report.xml", SAME)
+
+
+def errors():
+    case("table/usage", "what is missing or contradicts itself",
+         ["msprobe compare", "msprobe compare npu", "msprobe compare npu bench --format csv",
+          "msprobe compare npu bench -o out --format csv,xls", "msprobe compare npu bench -gp b",
+          "msprobe compare npu none", "msprobe compare --help"], SAME)
+    case("table/disk_full", "a table that does not fit: none is left, 4",
+         [COMPARE + " -o out", COMPARE + " -o out --format xlsx"], SAME, file_size_limit=100)
+    case("table/mixed_tasks", "structure against statistics", COMPARE,
+         {"npu": small(task="structure"), "bench": small()})
+
+
+def make():
+    verdicts()
+    rows()
+    matching()
+    gate()
+    errors()
