@@ -68,9 +68,11 @@ Result<std::string> FileToExport(viewer::ViewerApi* api) {
   return std::string(text);
 }
 
-Status Export(viewer::ViewerApi* api, const std::string& path) {
+Status Export(viewer::ViewerApi* api, const std::string& path, const std::string& subtree) {
   MSPROBE_ASSIGN_OR_RETURN(const std::string file, FileToExport(api));
-  MSPROBE_ASSIGN_OR_RETURN(const std::string data, api->ExportData(file, {}));
+  viewer::ExportLimits limits;
+  limits.subtree = subtree;
+  MSPROBE_ASSIGN_OR_RETURN(const std::string data, api->ExportData(file, limits));
   MSPROBE_ASSIGN_OR_RETURN(const std::string page, server::RenderReport(data));
   MSPROBE_ASSIGN_OR_RETURN(base::AtomicFile out, base::AtomicFile::Create(path));
   MSPROBE_RETURN_IF_ERROR(out.Append(page));
@@ -103,6 +105,10 @@ int RunView(const Arguments& arguments) {
   if (!port.ok()) return Fail(port.status());
   server.port = *port;
 
+  if (arguments.Has("--subtree") && !arguments.Has("--export")) {
+    return Fail(InvalidArgumentError("--subtree says what to export, but nothing is exported",
+                                     "give --export FILE.html, or leave it out"));
+  }
   const base::CancelToken& cancel = InstallSignalHandlers();
   viewer::ViewerOptions options;
   options.threads = base::AvailableCores();
@@ -114,7 +120,7 @@ int RunView(const Arguments& arguments) {
   if (!api.ok()) return Fail(api.status());
   if (arguments.Has("--export")) {
     const std::string report = arguments.Value("--export");
-    const Status exported = Export(api->get(), report);
+    const Status exported = Export(api->get(), report, arguments.Value("--subtree"));
     if (!exported.ok()) return Fail(exported);
     PrintOut(report + "\n");
     return 0;
@@ -135,7 +141,7 @@ const Command kViewCommand = {
     "view",
     "Look at graphs and comparisons in the browser.",
     "  msprobe view PATH [--golden DIR [-fm] [-lm [YAML]]] [--host ADDRESS] [--port N] [--open]\n"
-    "  msprobe view PATH [--golden DIR] --export FILE.html\n",
+    "  msprobe view PATH [--golden DIR] --export FILE.html [--subtree NODE]\n",
     "Serves a page over .vis and .vis.db files, or over dumps, whose graphs are then built when\n"
     "they are looked at. Nothing is written but matches that are made by hand in the page.\n"
     "Whoever reaches the address can read what lies below PATH: keep to 127.0.0.1 and use a\n"
@@ -207,6 +213,14 @@ const Command kViewCommand = {
       "FILE",
       "write one page with the data inside instead of serving; it opens without a network",
       ValueHint::kFile,
+      {},
+      false},
+     {"--subtree",
+      {},
+      OptionKind::kValue,
+      "NODE",
+      "with --export: only this node and what is in it, by its whole name",
+      ValueHint::kNone,
       {},
       false}},
     RunView,

@@ -14,6 +14,11 @@ using visfile::SideIndex;
 
 namespace {
 
+const visfile::UnitSource& Shown(const LoadedUnit& unit, const ReportPart* part) {
+  if (part != nullptr) return *part;
+  return *unit.source;
+}
+
 void WriteBriefs(const visfile::UnitSource& unit, Side which, JsonWriter* json) {
   const SideIndex& side = unit.index().side(which);
   json->BeginArray();
@@ -36,10 +41,12 @@ std::vector<uint32_t> BySuspicion(const SideIndex& side, const NodeFilter& suspi
   return ids;
 }
 
-Status WriteDetails(const LoadedUnit& unit, Side which, const NodeFilter& suspicious,
+Status WriteDetails(const LoadedUnit& unit, const ReportPart* part, Side which,
+                    const NodeFilter& suspicious,
                     const std::function<int64_t(int64_t)>& unit_of_rank, DetailBudget* budget,
                     JsonWriter* json) {
-  const SideIndex& side = unit.source->index().side(which);
+  const visfile::UnitSource& shown = Shown(unit, part);
+  const SideIndex& side = shown.index().side(which);
   std::string detail;
   json->BeginObject();
   for (const uint32_t id : BySuspicion(side, suspicious)) {
@@ -49,8 +56,10 @@ Status WriteDetails(const LoadedUnit& unit, Side which, const NodeFilter& suspic
     }
     detail.clear();
     JsonWriter writer(&detail);
-    MSPROBE_RETURN_IF_ERROR(WriteDetail(*unit.source, which, id, unit_of_rank,
-                                        unit.hand.Find(which, id, unit.source->index()), &writer));
+    const uint32_t whole_id = part == nullptr ? id : part->Original(which, id);
+    MSPROBE_RETURN_IF_ERROR(WriteDetail(shown, which, id, unit_of_rank,
+                                        unit.hand.Find(which, whole_id, unit.source->index()),
+                                        &writer));
     budget->bytes_left -= std::min<uint64_t>(budget->bytes_left, detail.size());
     json->Key(std::to_string(id)).Raw(detail);
   }
@@ -60,8 +69,10 @@ Status WriteDetails(const LoadedUnit& unit, Side which, const NodeFilter& suspic
 
 }  // namespace
 
-Status AppendEmbeddedUnit(const LoadedUnit& unit, const visfile::VisSource& source,
-                          DetailBudget* budget, std::string* out) {
+Status AppendEmbeddedUnit(const LoadedUnit& unit, const ReportPart* part,
+                          const visfile::VisSource& source, DetailBudget* budget,
+                          std::string* out) {
+  const visfile::UnitSource& shown = Shown(unit, part);
   const visfile::UnitIndex& index = unit.source->index();
   const std::vector<visfile::Band> bands = visfile::BandsOf(source.mode());
   MSPROBE_ASSIGN_OR_RETURN(const NodeFilter suspicious, NodeFilter::Parse("", "", bands));
@@ -74,15 +85,15 @@ Status AppendEmbeddedUnit(const LoadedUnit& unit, const visfile::VisSource& sour
   };
   JsonWriter json(out);
   json.BeginObject().Key("target");
-  WriteBriefs(*unit.source, Side::kTarget, &json);
+  WriteBriefs(shown, Side::kTarget, &json);
   json.Key("golden");
-  WriteBriefs(*unit.source, Side::kGolden, &json);
+  WriteBriefs(shown, Side::kGolden, &json);
   json.Key("details").BeginObject().Key("t");
   MSPROBE_RETURN_IF_ERROR(
-      WriteDetails(unit, Side::kTarget, suspicious, unit_of_rank, budget, &json));
+      WriteDetails(unit, part, Side::kTarget, suspicious, unit_of_rank, budget, &json));
   json.Key("g");
   MSPROBE_RETURN_IF_ERROR(
-      WriteDetails(unit, Side::kGolden, suspicious, unit_of_rank, budget, &json));
+      WriteDetails(unit, part, Side::kGolden, suspicious, unit_of_rank, budget, &json));
   json.EndObject().EndObject();
   return Status::Ok();
 }

@@ -4,6 +4,7 @@
 
 #include "msprobe/status.h"
 #include "viewer/open_file.h"
+#include "viewer/report_part.h"
 
 namespace msprobe::viewer {
 
@@ -13,9 +14,9 @@ struct DetailBudget {
   uint64_t left_out = 0;  ///< nodes without details
 };
 
-/// Appends one unit of an exported report: all its nodes, and the details of as many as the budget
-/// allows, the suspicious ones first.
-Status AppendEmbeddedUnit(const LoadedUnit& unit, const visfile::VisSource& source,
-                          DetailBudget* budget, std::string* out);
+/// Appends one unit of an exported report: all its nodes, or those of `part`, and the details of as
+/// many as the budget allows, the suspicious ones first.
+Status AppendEmbeddedUnit(const LoadedUnit& unit, const ReportPart* part,
+                          const visfile::VisSource& source, DetailBudget* budget, std::string* out);
 
 }  // namespace msprobe::viewer

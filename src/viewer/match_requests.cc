@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "formats/json/config_json.h"
 #include "viewer/answers.h"
 #include "viewer/api.h"
@@ -11,7 +13,7 @@ using visfile::Side;
 
 namespace {
 
-constexpr size_t kMaxShown = 1000;
+constexpr size_t kMaxShown = kMaxPage;
 
 Result<uint32_t> NodeId(const ConfigValue& body, std::string_view key, size_t count) {
   const std::optional<ConfigValue> value = body.Find(key);
@@ -74,9 +76,12 @@ Status Api::Save(const UnitContext& context) {
 Status Api::Matches(const Call& call) {
   JsonWriter* const json = call.json;
   MSPROBE_ASSIGN_OR_RETURN(const UnitContext context, FindUnit(call.query));
+  MSPROBE_ASSIGN_OR_RETURN(const Page page, PageOf(call.query));
   const std::vector<IdPair> pairs = context.unit->hand.pairs();
-  json->BeginObject().Key("total").UInt(pairs.size()).Key("pairs").BeginArray();
-  for (size_t i = 0; i < pairs.size() && i < kMaxShown; ++i) {
+  json->BeginObject().Key("total").UInt(pairs.size()).Key("offset").Int(page.offset);
+  json->Key("pairs").BeginArray();
+  const auto end = std::min(pairs.size(), static_cast<size_t>(page.offset + page.limit));
+  for (auto i = static_cast<size_t>(page.offset); i < end; ++i) {
     json->BeginObject().Key("t").UInt(pairs[i].target).Key("g").UInt(pairs[i].golden);
     json->Key("target").String(context.index().target.names[pairs[i].target]);
     json->Key("golden").String(context.index().golden.names[pairs[i].golden]).EndObject();

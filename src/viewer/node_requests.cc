@@ -13,8 +13,6 @@ using visfile::Side;
 
 namespace {
 
-constexpr int64_t kMaxPage = 1000;
-
 Result<uint32_t> NodeId(const Query& query, std::string_view name, size_t count) {
   MSPROBE_ASSIGN_OR_RETURN(const int64_t id,
                            query.RequiredInt(name, -1, static_cast<int64_t>(count) - 1));
@@ -44,18 +42,6 @@ Result<NodeRef> NodeOf(const Query& query, const visfile::UnitIndex& unit) {
                            query.RequiredInt("id", 0, static_cast<int64_t>(side.size()) - 1));
   node.id = static_cast<uint32_t>(id);
   return node;
-}
-
-struct Page {
-  int64_t offset = 0;
-  int64_t limit = 0;
-};
-
-Result<Page> PageOf(const Query& query) {
-  Page page;
-  MSPROBE_ASSIGN_OR_RETURN(page.offset, query.Int("offset", 0, 0, INT32_MAX));
-  MSPROBE_ASSIGN_OR_RETURN(page.limit, query.Int("limit", 200, 0, kMaxPage));
-  return page;
 }
 
 void WriteItems(const visfile::UnitIndex& unit, uint64_t total, int64_t offset,

@@ -77,6 +77,8 @@ class OpenFile {
     Status failure;
   };
   Summary SummaryOf(size_t unit) const;
+  /// The object Unit of the API.
+  std::string SummaryJson(const visfile::UnitIndex& index) const;
   void SumUpAgain(size_t unit, const visfile::UnitIndex& index);
 
   /// Adds the units in memory to `units`.
@@ -96,7 +98,6 @@ class OpenFile {
   bool NextUnit(size_t* unit, bool* wanted);
   void LoadUnit(size_t unit, bool wanted);
   visfile::ReadOptions Reading();
-  std::string SummaryJson(const visfile::UnitIndex& index) const;
   uint64_t BytesLocked() const;
 
   Finisher finisher_;

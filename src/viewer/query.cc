@@ -83,4 +83,11 @@ Result<int64_t> Query::RequiredInt(std::string_view name, int64_t min, int64_t m
   return value;
 }
 
+Result<Page> PageOf(const Query& query) {
+  Page page;
+  MSPROBE_ASSIGN_OR_RETURN(page.offset, query.Int("offset", 0, 0, INT32_MAX));
+  MSPROBE_ASSIGN_OR_RETURN(page.limit, query.Int("limit", 200, 0, kMaxPage));
+  return page;
+}
+
 }  // namespace msprobe::viewer

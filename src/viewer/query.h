@@ -29,4 +29,12 @@ class Query {
   std::vector<std::pair<std::string, std::string>> parameters_;
 };
 
+/// The part of a list that a request asks for.
+struct Page {
+  int64_t offset = 0;
+  int64_t limit = 0;
+};
+inline constexpr int64_t kMaxPage = 1000;
+Result<Page> PageOf(const Query& query);
+
 }  // namespace msprobe::viewer

@@ -190,9 +190,19 @@ void WriteUnknownUnit(const visfile::UnitEntry& unit, const Status& failure, Jso
   json->EndObject();
 }
 
-/// The members of an open file's answer. Only the first `units` units are named.
-void WriteOpened(std::string_view name, const OpenFile& file, size_t units, bool can_match,
-                 const std::vector<std::string>& notes, JsonWriter* json) {
+/// The object Unit as far as it is known.
+std::string UnitText(const OpenFile& file, size_t unit) {
+  OpenFile::Summary summary = file.SummaryOf(unit);
+  if (summary.json.empty()) {
+    JsonWriter json(&summary.json);
+    WriteUnknownUnit(file.source().units()[unit], summary.failure, &json);
+  }
+  return std::move(summary.json);
+}
+
+/// The members of an open file's answer.
+void WriteOpened(std::string_view name, const OpenFile& file, const std::vector<std::string>& units,
+                 bool can_match, const std::vector<std::string>& notes, JsonWriter* json) {
   const visfile::VisSource& source = file.source();
   json->Key("state").String("ready");
   json->Key("file").String(name);
@@ -202,13 +212,7 @@ void WriteOpened(std::string_view name, const OpenFile& file, size_t units, bool
   json->Key("can_match").Bool(can_match);
   WriteBands(visfile::BandsOf(source.mode()), json);
   json->Key("units").BeginArray();
-  for (size_t i = 0; i < units; ++i) {
-    const OpenFile::Summary summary = file.SummaryOf(i);
-    if (summary.json.empty())
-      WriteUnknownUnit(source.units()[i], summary.failure, json);
-    else
-      json->Raw(summary.json);
-  }
+  for (const std::string& unit : units) json->Raw(unit);
   json->EndArray();
   json->Key("notes").BeginArray();
   for (const std::string& note : notes) json->String(note);
@@ -238,8 +242,9 @@ Status Api::Open(const Call& call) {
     const std::shared_lock lock(unit->mutex);
     if (!unit->note.empty()) notes.push_back(unit->note);
   }
-  WriteOpened(*call.query.Text("file"), *file.open, file.open->source().units().size(),
-              CanMatch(file), notes, json);
+  std::vector<std::string> units(file.open->source().units().size());
+  for (size_t i = 0; i < units.size(); ++i) units[i] = UnitText(*file.open, i);
+  WriteOpened(*call.query.Text("file"), *file.open, units, CanMatch(file), notes, json);
   json->EndObject();
   return Status::Ok();
 }
@@ -258,6 +263,7 @@ Result<std::string> Api::ExportData(std::string_view name, const ExportLimits& l
   MSPROBE_ASSIGN_OR_RETURN(file.resolved, catalog_.Resolve(name));
   file.open = files_.Open(file.resolved);
   std::string units;
+  std::vector<std::string> summaries;
   size_t count = 0;
   uint64_t nodes = 0;
   DetailBudget details{limits.detail_bytes, 0};
@@ -266,19 +272,30 @@ Result<std::string> Api::ExportData(std::string_view name, const ExportLimits& l
     MSPROBE_ASSIGN_OR_RETURN(const auto unit, file.open->Unit(count, kExportWait));
     if (unit == nullptr) return StillLoading();
     const std::shared_lock lock(unit->mutex);
-    const visfile::UnitIndex& index = unit->source->index();
+    std::shared_ptr<ReportPart> part;
+    if (!limits.subtree.empty()) {
+      const float worst_band = visfile::BandsOf(file.open->source().mode()).back().lo;
+      MSPROBE_ASSIGN_OR_RETURN(part, ReportPart::Cut(unit->source, limits.subtree, worst_band));
+    }
+    const visfile::UnitIndex& index = part == nullptr ? unit->source->index() : part->index();
     nodes += index.target.size() + index.golden.size();
     if (nodes > limits.nodes) {
       if (count > 0) break;
       return LimitExceededError(
           "the graph has " + std::to_string(nodes) + " nodes, too many for one page",
-          "send the file, and look at it with msprobe view", file.resolved.path.string());
+          "export a part with --subtree NODE, or send the file and look at it with msprobe view",
+          file.resolved.path.string());
     }
     if (count > 0) units.push_back(',');
-    MSPROBE_RETURN_IF_ERROR(AppendEmbeddedUnit(*unit, file.open->source(), &details, &units));
+    MSPROBE_RETURN_IF_ERROR(
+        AppendEmbeddedUnit(*unit, part.get(), file.open->source(), &details, &units));
+    summaries.push_back(file.open->SummaryJson(index));
     more = ++count < file.open->source().units().size();
   }
   std::vector<std::string> notes;
+  if (!limits.subtree.empty()) {
+    notes.push_back("only " + limits.subtree + " and what is in it is in this report");
+  }
   if (details.left_out > 0) {
     notes.push_back("the values of " + std::to_string(details.left_out) +
                     " nodes are not in this report, to keep it small");
@@ -291,7 +308,7 @@ Result<std::string> Api::ExportData(std::string_view name, const ExportLimits& l
   std::string data = R"({"version":1,"open":)";
   JsonWriter json(&data);
   json.BeginObject();
-  WriteOpened(name, *file.open, count, false, notes, &json);
+  WriteOpened(name, *file.open, summaries, false, notes, &json);
   json.EndObject();
   data.append(R"(,"units":[)").append(units).append("]}");
   return data;

@@ -34,6 +34,7 @@ struct ViewerOptions {
 
 /// What an exported report may hold.
 struct ExportLimits {
+  std::string subtree = {};  ///< a node's name: only what is in it; empty: all
   uint64_t nodes = 250'000;
   uint64_t detail_bytes = uint64_t{32} << 20;
 };

@@ -167,6 +167,31 @@ def test_report_holds_all_and_loads_nothing(written: Path, tmp_path: Path) -> No
     assert not re.search(r'(?:src|href)="(?!data:)[^"]', page), "a report is one file"
 
 
+def test_report_of_a_part_holds_that_part(written: Path, tmp_path: Path) -> None:
+    source = sorted(written.glob("*.vis"))[0]
+    report = tmp_path / "report.html"
+    command = [str(CLI), "view", str(source), "--export", str(report), "--subtree"]
+    name = "Module.net.fc.Linear.forward.0"
+    subprocess.run([*command, name], check=True, capture_output=True)
+    data = re.search(r'id="msprobe-data">(.*?)</script>', report.read_text(), re.S)
+    assert data is not None
+    content = json.loads(data[1])
+    names = ["DefaultModel", "Module.net.Net.forward.0", name, "Functional.linear.0.forward"]
+    for side in ("target", "golden"):
+        assert [node["name"] for node in content["units"][0][side]] == names
+        assert [node["parent"] for node in content["units"][0][side]] == [-1, 0, 1, 2]
+    call = content["units"][0]["details"]["t"]["3"]
+    assert call["node"]["name"] == names[3]
+    assert call["partner"]["name"] == names[3]
+    assert sorted(value["key"] for value in call["values"]) == ["input.0", "output.0"]
+    assert content["open"]["units"][0]["nodes"] == [4, 4]
+    assert name in content["open"]["notes"][0]
+
+    done = subprocess.run([*command, "no.such"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "no node has this name" in done.stderr
+
+
 def test_matches_survive_a_restart(dumps: Path, tmp_path: Path) -> None:
     golden = renamed(
         dumps / "golden" / "step0" / "rank0", tmp_path / "golden", "net.fc.Linear", "net.dense.Linear"
@@ -184,6 +209,10 @@ def test_matches_survive_a_restart(dumps: Path, tmp_path: Path) -> None:
     status, _, answer = server.ask(f"/api/matches?{unit}", "POST", body, Origin=origin)
     assert status == 200, answer
     made = json.loads(answer)["changed"]
+    pairs = server.api(f"matches?{unit}")
+    second = server.api(f"matches?{unit}&offset=1&limit=1")
+    assert second["total"] == pairs["total"] == len(pairs["pairs"]) > 1
+    assert second["pairs"] == pairs["pairs"][1:2]
     assert made[0]["index"] is not None
     yaml = server.ask(f"/api/matches.yaml?{unit}")[2].decode()
     assert '"net.fc": "net.dense"' in yaml

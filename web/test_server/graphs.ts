@@ -78,7 +78,7 @@ class TransformerMaker {
     const culprit = {
       role: "culprit",
       overflow: "high",
-      reason: "inputs agree, the output differs: the maximum is 98 % off",
+      reason: "its inputs agree, its outputs do not",
       frame: "File /train/attention.py, line 84, in forward, \n w = F.softmax(scores, dim=-1)",
     };
     this.call(attn, "Functional.softmax", bad ? 1 : later ? drift : this.small(), {

@@ -1,5 +1,6 @@
 // A browser on the viewer, for one journey: `node journey.mjs ADDRESS`.
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -20,6 +21,9 @@ const FLAGS = [
 ];
 
 export const address = process.argv[2];
+/** Whether the viewer is a tab of TensorBoard: then it stands in a frame of its page. */
+const IN_TENSORBOARD = process.env.MSPROBE_INSIDE === "tensorboard";
+const PLACE = "p.msprobe.place";
 export const RUN = "compare_step*_rank*_20261129.vis";
 export const CULPRIT = "Functional.softmax.1";
 
@@ -39,7 +43,8 @@ export async function journey(steps, options = {}) {
   const watch = (page) => {
     page.on("pageerror", (error) => problems.push(String(error)));
     page.on("console", (message) => {
-      const expected = options.expected?.test(message.text()) ?? false;
+      const foreign = IN_TENSORBOARD && !message.location().url.includes("/plugin/msprobe/");
+      const expected = foreign || (options.expected?.test(message.text()) ?? false);
       if (message.type() === "error" && !expected) problems.push(message.text());
     });
   };
@@ -47,7 +52,7 @@ export async function journey(steps, options = {}) {
   try {
     const page = context.pages()[0] ?? (await context.newPage());
     watch(page);
-    await steps(page, context);
+    await steps(inFrame(page), context);
     assert.deepEqual(problems, []);
   } catch (error) {
     await picture(context.pages()[0], "failed").catch(() => undefined);
@@ -58,14 +63,48 @@ export async function journey(steps, options = {}) {
   }
 }
 
-/** The address of a place in the viewer. */
-export function at(place) {
-  return `${address}#${new URLSearchParams(place)}`;
+/** In TensorBoard: the page, but what is looked for is looked for in the viewer's frame. */
+export function inFrame(page) {
+  if (!IN_TENSORBOARD) return page;
+  const frame = page.frameLocator('iframe[src*="name=msprobe"]');
+  const inside = new Set(["locator", "getByRole", "getByText", "getByLabel"]);
+  const evaluate = (...what) => frame.locator("#msprobe").evaluate((_, [code, argument]) => {
+    return new Function(`return (${code})`)()(argument);
+  }, [String(what[0]), what[1]]);
+  return new Proxy(page, {
+    get(target, name) {
+      if (name === "evaluate") return evaluate;
+      const owner = inside.has(name) ? frame : target;
+      const value = owner[name];
+      return typeof value === "function" ? value.bind(owner) : value;
+    },
+  });
 }
 
-export async function open(page, place) {
-  await page.goto(at(place));
+/** The address of a place in the viewer. */
+export function at(place, base = address) {
+  const text = String(new URLSearchParams(place));
+  if (!IN_TENSORBOARD) return `${base}#${text}`;
+  return `${base}?${new URLSearchParams({ [PLACE]: text })}#msprobe`;
+}
+
+/** What the address says of the place. */
+export function placeOf(page) {
+  const url = new URL(page.url());
+  return new URLSearchParams(
+    IN_TENSORBOARD ? (url.searchParams.get(PLACE) ?? "") : url.hash.slice(1),
+  );
+}
+
+export async function open(page, place, base = address) {
+  await page.goto(at(place, base));
   await page.locator(".box:not(.waiting)").first().waitFor();
+  await takeKeys(page);
+}
+
+/** Keys go to the viewer, as after a click into it. */
+export async function takeKeys(page) {
+  if (IN_TENSORBOARD) await page.evaluate(() => window.focus());
 }
 
 /** Rows in sight as `target | gutter | golden`. */
@@ -88,6 +127,21 @@ export function row(page, label) {
 export async function selected(page) {
   await page.locator(".detail .node-name").waitFor();
   return page.locator(".breadcrumb > :last-child").textContent();
+}
+
+/** A `msprobe view` of the journey's own. */
+export async function startServer(options) {
+  const server = spawn(process.env.MSPROBE_CLI, ["view", ...options], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const line = await new Promise((ready) => server.stdout.once("data", ready));
+  return { server, address: String(line).trim() };
+}
+
+export async function stopServer({ server }) {
+  const ended = new Promise((done) => server.once("exit", done));
+  server.kill("SIGTERM");
+  await ended;
 }
 
 /** Waits until a question about the page has the expected answer. */

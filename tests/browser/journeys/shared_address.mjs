@@ -1,6 +1,6 @@
 // The address holds file, unit, node, filter, colouring and linking, and brings them back.
 import assert from "node:assert/strict";
-import { becomes, CULPRIT, journey, open, RUN, row, selected } from "./page.mjs";
+import { becomes, CULPRIT, inFrame, journey, open, placeOf, RUN, row, selected } from "./page.mjs";
 
 await journey(async (page, context) => {
   await open(page, { file: RUN, step: 0, rank: 3 });
@@ -9,9 +9,9 @@ await journey(async (page, context) => {
   await becomes(() => selected(page), CULPRIT);
   await page.locator(".band", { hasText: "0.4 – 0.6" }).click();
   await page.getByLabel("colour").selectOption("status");
-  await becomes(() => page.evaluate(() => location.hash.includes("colour=status")), true);
+  await becomes(() => placeOf(page).get("colour"), "status");
   const shared = page.url();
-  const other = await context.newPage();
+  const other = inFrame(await context.newPage());
   await other.goto(shared);
   await becomes(() => selected(other), CULPRIT);
   await row(other, CULPRIT).waitFor();

@@ -1,6 +1,6 @@
 // Steps, ranks and micro steps; the same node on another rank; peers of a collective.
 import assert from "node:assert/strict";
-import { becomes, CULPRIT, journey, open, RUN, rows, selected } from "./page.mjs";
+import { becomes, CULPRIT, journey, open, placeOf, RUN, rows, selected } from "./page.mjs";
 
 await journey(async (page) => {
   await open(page, { file: RUN });
@@ -13,15 +13,15 @@ await journey(async (page) => {
   await page.keyboard.press("f");
   await becomes(() => selected(page), CULPRIT);
   await page.getByLabel("rank", { exact: true }).selectOption("7");
-  await becomes(() => page.evaluate(() => new URLSearchParams(location.hash.slice(1)).get("rank")), "7");
+  await becomes(() => placeOf(page).get("rank"), "7");
   await becomes(() => selected(page), CULPRIT);
   await page.goBack();
-  await becomes(() => page.evaluate(() => new URLSearchParams(location.hash.slice(1)).get("rank")), "3");
+  await becomes(() => placeOf(page).get("rank"), "3");
   await becomes(() => selected(page), CULPRIT);
   await open(page, { file: RUN, step: 0, rank: 3, node: "Distributed.all_reduce.0.forward" });
   await page.getByRole("tab", { name: "Other ranks" }).click();
   await page.locator(".peers tr", { hasText: "2" }).getByRole("button").first().click();
-  await becomes(() => page.evaluate(() => new URLSearchParams(location.hash.slice(1)).get("rank")), "2");
+  await becomes(() => placeOf(page).get("rank"), "2");
   await page.getByLabel("step", { exact: true }).selectOption("1");
   await page.getByLabel("micro step").waitFor();
   await becomes(async () => (await rows(page)).filter((row) => row.startsWith("embedding")).length, 2);

@@ -108,7 +108,8 @@ export class HttpSource implements Source {
     ).bins;
 
   divergence: Source["divergence"] = (unit, signal) => this.get("divergence", { ...unit }, signal);
-  matches: Source["matches"] = (unit, signal) => this.get("matches", { ...unit }, signal);
+  matches: Source["matches"] = (unit, offset, limit, signal) =>
+    this.get("matches", { ...unit, offset, limit }, signal);
 
   match: Source["match"] = async (unit, t, g, children) => {
     await this.ask("POST", "matches", { ...unit }, undefined, { t, g, children });

@@ -7,7 +7,7 @@ import type {
   Filter,
   Item,
   LoadingFile,
-  ManualPair,
+  ManualPairs,
   NodePath,
   OverviewBin,
   Page,
@@ -78,7 +78,7 @@ export interface Source {
   node(unit: UnitRef, side: Side, id: number, signal?: AbortSignal): Promise<Detail>;
   overview(unit: UnitRef, bins: number, signal?: AbortSignal): Promise<OverviewBin[]>;
   divergence(unit: UnitRef, signal?: AbortSignal): Promise<DivergenceReport>;
-  matches(unit: UnitRef, signal?: AbortSignal): Promise<{ pairs: ManualPair[]; undo: boolean }>;
+  matches(unit: UnitRef, offset: number, limit: number, signal?: AbortSignal): Promise<ManualPairs>;
   match(unit: UnitRef, t: number, g: number, children: boolean): Promise<void>;
   unmatch(unit: UnitRef, pair: { t: number; g: number } | null): Promise<void>;
   /** Address of the pairs as a layer mapping; null where nothing can be saved. */

@@ -202,6 +202,12 @@ export interface ManualPair {
   golden: string;
 }
 
+export interface ManualPairs {
+  total: number;
+  pairs: ManualPair[];
+  undo: boolean;
+}
+
 /** Which nodes a list holds. */
 export interface Filter {
   by: "band" | "status" | "unmatched" | "overflow" | "role" | "suspicious";

@@ -5,6 +5,7 @@ const MINUS = "\u2212";
 /** At most six significant digits, a real minus sign, powers of ten when short is not readable. */
 export function readableNumber(text: string): string {
   const trimmed = text.trim();
+  if (trimmed.endsWith("%")) return readablePercent(trimmed);
   if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(trimmed)) return text;
   const value = Number(trimmed);
   if (!Number.isFinite(value)) return text;
@@ -17,6 +18,13 @@ export function readableNumber(text: string): string {
   if (size >= 1e-4 && size < 1e7) return sign(String(precise));
   const [digits = "", power = ""] = precise.toExponential().split("e");
   return sign(`${digits}e${power.replace("+", "")}`);
+}
+
+/** "98.000000%" says no more than "98%". */
+function readablePercent(text: string): string {
+  const value = Number(text.slice(0, -1));
+  if (text.length === 1 || !Number.isFinite(value)) return text;
+  return `${readableNumber(String(Number(value.toPrecision(4))))}%`;
 }
 
 function sign(text: string): string {

@@ -12,8 +12,10 @@ describe("railsOf", () => {
     const paint = (frame: { golden: number }) => (frame.golden < 0 ? null : "band-4");
     const { left, right } = railsOf(inner, "g", 0, paint);
     expect(left).toBe(
-      "linear-gradient(90deg, var(--edge-band-4) 0.00rem calc(0.00rem + 1px), " +
-        "var(--frame-band-4) calc(0.00rem + 1px) 0.80rem, transparent 0.80rem 1.60rem)",
+      "linear-gradient(90deg, var(--edge-band-4) calc(0 * var(--step-left)) " +
+        "calc(calc(0 * var(--step-left)) + 1px), var(--frame-band-4) " +
+        "calc(calc(0 * var(--step-left)) + 1px) calc(1 * var(--step-left)), " +
+        "transparent calc(1 * var(--step-left)) calc(2 * var(--step-left)))",
     );
     expect(right.startsWith("linear-gradient(270deg")).toBe(true);
     expect(railsOf(tree.root, "g", 0, paint).left).toBe("none");

@@ -3,9 +3,18 @@
 import type { Side } from "../api/types";
 import type { OpenRow } from "../model/row_tree";
 
-/** Width of a frame, in units of the text size. */
-export const LEFT_STEP = 0.8;
-export const RIGHT_STEP = 0.3;
+/** Width of a frame: whole pixels, or its edges would blur and not meet from line to line. */
+export function levelWidth(levels: number, edge: "left" | "right"): string {
+  return `calc(${levels} * var(--step-${edge}))`;
+}
+
+/** Both widths for a text of so many pixels. */
+export function stepWidths(rem: number): Record<string, string> {
+  const left = Math.round(rem * 0.8);
+  const right = Math.max(2, Math.round(rem * 0.3));
+  return { "--step-left": `${left}px`, "--step-right": `${right}px` };
+}
+
 /** More levels than this do not fit beside each other: the outer ones are left out. */
 export const MAX_LEVELS = 14;
 
@@ -30,8 +39,8 @@ export function railsOf(
   }
   frames.reverse();
   return {
-    left: gradient(frames, side, paint, 90, LEFT_STEP),
-    right: gradient(frames, side, paint, 270, RIGHT_STEP),
+    left: gradient(frames, side, paint, 90, "left"),
+    right: gradient(frames, side, paint, 270, "right"),
   };
 }
 
@@ -40,13 +49,13 @@ function gradient(
   side: Side,
   paint: FramePaint,
   angle: number,
-  step: number,
+  edge: "left" | "right",
 ): string {
   if (frames.length === 0) return "none";
   const stops = frames.map((frame, i) => {
     const name = paint(frame, side);
-    const begin = `${(i * step).toFixed(2)}rem`;
-    const end = `${((i + 1) * step).toFixed(2)}rem`;
+    const begin = levelWidth(i, edge);
+    const end = levelWidth(i + 1, edge);
     if (name === null) return `transparent ${begin} ${end}`;
     const inner = `calc(${begin} + 1px)`;
     return `var(--edge-${name}) ${begin} ${inner}, var(--frame-${name}) ${inner} ${end}`;

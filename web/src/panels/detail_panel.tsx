@@ -5,7 +5,7 @@ import type { Detail } from "../api/types";
 import { copyText } from "../base/clipboard";
 import { readableIndex } from "../base/numbers";
 import { type App, failureOf } from "../state/app";
-import { text } from "../state/language";
+import { reasonText, text } from "../state/language";
 import { CopyButton } from "../widgets/copy_button";
 import { NameText } from "../widgets/name_text";
 import { MatchButton } from "./match_bar";
@@ -156,7 +156,7 @@ function NodeLine({ app, detail }: { app: App; detail: Detail }) {
         </button>
       )}
       <MatchButton app={app} />
-      {reason !== "" && <bdi class="reason">{reason}</bdi>}
+      {reason !== "" && <bdi class="reason">{reasonText(reason)}</bdi>}
     </div>
   );
 }
@@ -172,7 +172,7 @@ function Facts({ detail }: { detail: Detail }) {
     [text("header.micro"), String(detail.micro)],
     [text("facts.index"), node.index === null ? "" : String(node.index)],
     [text("facts.worst"), node.worst === null ? "" : String(node.worst)],
-    [text("facts.reason"), detail.reason],
+    [text("facts.reason"), reasonText(detail.reason)],
   ];
   return (
     <dl class="facts">

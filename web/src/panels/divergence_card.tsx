@@ -2,7 +2,7 @@
 
 import { groupDigits } from "../base/numbers";
 import type { App } from "../state/app";
-import { text } from "../state/language";
+import { reasonText, text } from "../state/language";
 import { NameText } from "../widgets/name_text";
 
 export function DivergenceCard({ app }: { app: App }) {
@@ -26,7 +26,7 @@ export function DivergenceCard({ app }: { app: App }) {
       </p>
       {culprit.reason !== "" && (
         <p>
-          <bdi>{culprit.reason}</bdi>
+          <bdi>{reasonText(culprit.reason)}</bdi>
         </p>
       )}
       <p class="frame">

@@ -1,6 +1,7 @@
 /** Pairing unmatched nodes by hand: pick one, pick the other, look at what was paired. */
 
 import { useSignal } from "@preact/signals";
+import { groupDigits } from "../base/numbers";
 import type { App } from "../state/app";
 import { text } from "../state/language";
 import { Icon } from "../widgets/icons";
@@ -98,7 +99,7 @@ function Pairs({ app }: { app: App }) {
           open.value = !open.value;
         }}
       >
-        {text("match.pairs", { count: pairs.length })} {open.value ? "▴" : "▾"}
+        {text("match.pairs", { count: groupDigits(matching.total.value) })} {open.value ? "▴" : "▾"}
       </button>
       <span class="stretch" />
       {matching.canUndo.value && (
@@ -136,6 +137,17 @@ function Pairs({ app }: { app: App }) {
               </button>
             </li>
           ))}
+          {pairs.length < matching.total.value && (
+            <li>
+              <button
+                type="button"
+                class="pick"
+                onClick={() => void app.run(() => matching.more())}
+              >
+                {text("match.more")}
+              </button>
+            </li>
+          )}
         </ul>
       )}
     </div>

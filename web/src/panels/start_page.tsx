@@ -21,7 +21,7 @@ export function StartPage({ app }: { app: App }) {
       {files.files.length === 0 ? (
         <div class="card">
           <p>{text("start.empty")}</p>
-          <pre>msprobe compare -tp target_dump -gp golden_dump -o out{"\n"}msprobe view out</pre>
+          <pre>msprobe graph -tp target_dump -gp golden_dump -o out{"\n"}msprobe view out</pre>
         </div>
       ) : (
         <FileTable app={app} />

@@ -1,7 +1,7 @@
 /** Inputs, outputs and parameters of both sides, one below the other, differences emphasised. */
 
 import type { Detail, RecordedSide, RecordedValue } from "../api/types";
-import { text } from "../state/language";
+import { reasonText, text } from "../state/language";
 import { NumberText } from "../widgets/number_text";
 
 const STATISTICS = ["Max", "Min", "Mean", "Norm"] as const;
@@ -53,6 +53,11 @@ export function tableText(detail: Detail): string {
   return lines
     .map((line) => line.map((cell) => cell.replace(/[\t\n\r]/g, " ")).join("\t"))
     .join("\n");
+}
+
+/** The framework is the same in all rows: `torch.float16` is `float16`. */
+export function shortDtype(dtype: string): string {
+  return dtype.replace(/^(torch|mindspore)\.(?=[a-z])/, "");
 }
 
 export function ValueTable({ detail }: { detail: Detail }) {
@@ -113,7 +118,7 @@ function ValueRows({ value, metrics, extra, single }: RowsProps) {
   const both = value.target !== null && value.golden !== null;
   const bad = value.status === "error" || value.status === "warning" ? value.status : "";
   const name = (
-    <th scope="row" rowSpan={both ? 2 : 1} class="value-name" title={value.reason}>
+    <th scope="row" rowSpan={both ? 2 : 1} class="value-name" title={reasonText(value.reason)}>
       <bdi>{value.key}</bdi>
       {bad !== "" && <span class={`value-status ${bad}`}>{text(`status.${bad}`)}</span>}
     </th>
@@ -159,8 +164,11 @@ function SideRow({ value, side, name, numbers, extra, single }: SideProps) {
     <tr class={side}>
       {name}
       {!single && <td class="side-name">{text(side === "target" ? "side.t" : "side.g")}</td>}
-      <td class={mark(recorded.dtype === undefined ? "type" : "dtype")} title={recorded.type}>
-        <bdi>{recorded.dtype ?? recorded.type ?? ""}</bdi>
+      <td
+        class={`expected ${mark(recorded.dtype === undefined ? "type" : "dtype")}`}
+        title={[recorded.type, recorded.dtype].filter(Boolean).join(" ")}
+      >
+        <bdi>{shortDtype(recorded.dtype ?? recorded.type ?? "")}</bdi>
       </td>
       <td class={mark("shape")}>
         <bdi>{recorded.shape ?? ""}</bdi>

@@ -15,7 +15,9 @@ export function ContextBar({ app, view, unit }: { app: App; view: GraphView; uni
   const go = (spot: Spot) => void app.run(() => app.navigation.select(view, spot));
   return (
     <nav class="context" aria-label={text("tree.around")}>
-      {around.length > SHOWN && <span>… {around.length - SHOWN} ›</span>}
+      {around.length > SHOWN && (
+        <span>{text("tree.more_around", { count: around.length - SHOWN })} ›</span>
+      )}
       {shown.map((spot, i) => {
         const row = spot.parent.row(spot.at);
         const brief = row?.t ?? row?.g;

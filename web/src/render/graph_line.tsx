@@ -2,7 +2,7 @@
 
 import type { Brief, Row, Side } from "../api/types";
 import { readableIndex } from "../base/numbers";
-import { LEFT_STEP, RIGHT_STEP } from "../layout/rails";
+import { levelWidth } from "../layout/rails";
 import type { Line, RowLine } from "../layout/window";
 import { indexPaint, paintOf } from "../model/paint";
 import type { GraphView } from "../state/graph_view";
@@ -35,8 +35,8 @@ function insets(line: Line, context: LineContext, side: Side) {
   const level = Math.max(0, line.depth - context.leftOut);
   const { left, right } = context.rails(line.parent, side);
   return {
-    "--left": `${(level * LEFT_STEP).toFixed(2)}rem`,
-    "--right": `${(level * RIGHT_STEP).toFixed(2)}rem`,
+    "--left": levelWidth(level, "left"),
+    "--right": levelWidth(level, "right"),
     "--left-rails": left,
     "--right-rails": right,
   };

@@ -3,6 +3,7 @@
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Side } from "../api/types";
+import { stepWidths } from "../layout/rails";
 import { ScrollRange } from "../layout/scroll_range";
 import { ROW_UNITS } from "../model/row_tree";
 import type { App } from "../state/app";
@@ -24,7 +25,7 @@ export function GraphTree({ app, view, name }: { app: App; view: GraphView; name
   const range = useRef(new ScrollRange()).current;
   const top = useSignal(0);
   const shift = useSignal(0);
-  const size = useSignal({ height: 0, unit: 7 });
+  const size = useSignal({ height: 0, unit: 7, rem: 13 });
 
   const settle = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const moved = () => {
@@ -56,6 +57,7 @@ export function GraphTree({ app, view, name }: { app: App; view: GraphView; name
       size.value = {
         height: element.clientHeight,
         unit: Math.max(3, Math.round(rem * UNIT_PER_REM)),
+        rem,
       };
     };
     const observer = new ResizeObserver(measure);
@@ -110,14 +112,14 @@ export function GraphTree({ app, view, name }: { app: App; view: GraphView; name
     name,
     select,
   );
-  const { unit } = size.value;
+  const { unit, rem } = size.value;
   const first = lines.value[0];
   const cursor = view.cursor.value;
   const active = lines.value.find(
     (line) => line.kind === "row" && line.parent === cursor?.parent && line.at === cursor.at,
   );
   return (
-    <div class="tree-frame" style={{ "--unit": `${unit}px` }}>
+    <div class="tree-frame" style={{ "--unit": `${unit}px`, ...stepWidths(rem) }}>
       <div class="probe" ref={probe} />
       <ContextBar
         app={app}

@@ -7,6 +7,8 @@ import { ask } from "./connection";
 import type { Navigation } from "./navigation";
 import type { Workspace } from "./workspace";
 
+const PAIRS_PAGE = 200;
+
 export interface Picked {
   side: Side;
   id: number;
@@ -17,7 +19,9 @@ export class Matching {
   /** The first node of a pair, while the second is looked for. */
   readonly picked = signal<Picked | null>(null);
   readonly withChildren = signal(true);
+  /** Those that are loaded of all `total`, in the order in which they were made. */
   readonly pairs = signal<readonly ManualPair[]>([]);
+  readonly total = signal(0);
   readonly canUndo = signal(false);
   readonly possible = signal(false);
 
@@ -30,19 +34,27 @@ export class Matching {
   async load(): Promise<void> {
     this.picked.value = null;
     this.pairs.value = [];
+    this.total.value = 0;
     this.canUndo.value = false;
     this.possible.value = false;
     if (this.workspace.file.value?.can_match !== true) return;
-    const { source, ref } = this.workspace;
     try {
-      const answer = await ask(() => source.matches(ref));
+      await this.more();
       this.possible.value = true;
-      this.pairs.value = answer.pairs;
-      this.canUndo.value = answer.undo;
     } catch (error) {
       // A server that cannot match can still show everything else.
       if (!(error instanceof ApiError)) throw error;
     }
+  }
+
+  /** Loads the next page of pairs. */
+  async more(): Promise<void> {
+    const { source, ref } = this.workspace;
+    const known = this.pairs.value;
+    const answer = await ask(() => source.matches(ref, known.length, PAIRS_PAGE));
+    this.pairs.value = [...known, ...answer.pairs];
+    this.total.value = answer.total;
+    this.canUndo.value = answer.undo;
   }
 
   /** The selected node becomes the first of a pair. */
@@ -76,7 +88,8 @@ export class Matching {
 
   async undo(pair: { t: number; g: number } | null): Promise<void> {
     const { source, ref } = this.workspace;
-    const undone = pair ?? this.pairs.value.at(-1) ?? null;
+    const last = this.pairs.value.length === this.total.value ? this.pairs.value.at(-1) : null;
+    const undone = pair ?? last ?? null;
     await source.unmatch(ref, pair);
     await this.changed();
     if (undone !== null) await this.navigation.go({ side: "t", id: undone.t });

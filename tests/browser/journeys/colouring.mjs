@@ -1,0 +1,34 @@
+// Status and overflow as colours; the strip over the whole run leads to suspicious places.
+import assert from "node:assert/strict";
+import { becomes, CULPRIT, journey, open, picture, RUN, row, selected } from "./page.mjs";
+
+await journey(async (page) => {
+  await open(page, { file: RUN, step: 0, rank: 3, node: `${CULPRIT}.forward` });
+  const fill = (label) =>
+    row(page, label)
+      .locator(".half.t .box")
+      .evaluate((box) => getComputedStyle(box).backgroundColor);
+  const sample = (word) =>
+    page
+      .locator(".chip", { hasText: word })
+      .locator(".swatch")
+      .evaluate((swatch) => getComputedStyle(swatch).backgroundColor);
+  const byIndex = await fill("ln2");
+  await page.getByLabel("colour").selectOption("status");
+  await becomes(() => fill(CULPRIT), await sample("error"));
+  assert.notEqual(await fill("ln1"), await fill(CULPRIT));
+  await page.getByLabel("colour").selectOption("overflow");
+  await becomes(() => fill(CULPRIT), await sample("overflow: high"));
+  // What does not overflow has no colour, on both sides.
+  assert.equal(await fill("ln1"), await fill("ln2"));
+  await picture(page, "overflow");
+  await page.getByLabel("colour").selectOption("index");
+  await becomes(() => fill("ln2"), byIndex);
+
+  await page.locator(".tree").focus();
+  await page.keyboard.press("c");
+  await becomes(() => row(page, CULPRIT).count(), 0);
+  const strip = await page.locator(".overview").boundingBox();
+  await page.mouse.click(strip.x + strip.width / 2, strip.y + strip.height * 0.24);
+  await row(page, "layers.1").waitFor();
+});

@@ -1,0 +1,19 @@
+// Dumps are compared when they are opened: the page shows how far that is, and it can be cancelled.
+import assert from "node:assert/strict";
+import { journey, row, startServer, stopServer } from "./page.mjs";
+
+const [target, golden] = JSON.parse(process.env.MSPROBE_DUMPS);
+const server = await startServer([target, "--golden", golden]);
+try {
+  await journey(async (page) => {
+    await page.goto(server.address);
+    await page.getByText(/\d+ %/).waitFor();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("heading", { name: "Files" }).waitFor();
+    await page.locator(".files button").click();
+    await row(page, "layers.0").waitFor();
+    assert.ok((await page.locator(".gutter").count()) > 3);
+  });
+} finally {
+  await stopServer(server);
+}

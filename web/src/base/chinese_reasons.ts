@@ -1,0 +1,81 @@
+/** What the comparison says of a node, in Chinese. The sentences stand in files, in English. */
+
+const SENTENCES: Record<string, string> = {
+  "its inputs agree, its outputs do not": "输入一致，输出不一致",
+  "its inputs differ already": "输入已经不一致",
+  "its forward or its gradients differ already": "其前向或梯度已经不一致",
+  "its outputs differ, but not all of its inputs could be compared":
+    "输出不一致，但并非所有输入都能比对",
+  "its outputs differ though it takes no tensors: random numbers or other constants":
+    "没有张量输入而输出不一致：随机数或常量不同",
+  "its inputs agree on this rank; what comes from the other ranks may not":
+    "本 rank 的输入一致；来自其他 rank 的数据可能不一致",
+  "its inputs differ, and no recorded node made them: other data or other weights?":
+    "输入不一致，且没有采集到产生它们的节点：数据或权重是否不同？",
+  "its inputs carry an error within the tolerance": "输入带有容差之内的误差",
+  "its output is memory that nobody has written yet": "输出是尚未写入的内存",
+  "it reads memory that nobody has written yet": "读取了尚未写入的内存",
+  "it has no partner, and what it took cannot be traced": "没有匹配节点，且其输入无法追溯",
+  "golden has no such node, and what it made differs from what golden used in its place":
+    "标杆侧没有此节点，且其输出与标杆侧使用的数据不一致",
+  "the error starts inside it": "误差始于其内部",
+  "the error grew little by little: inputs just within the tolerance, outputs not":
+    "误差逐渐累积：输入刚好在容差之内，输出超出容差",
+  "the forward and the gradients agree, the gradients of parameters do not":
+    "前向与梯度一致，参数梯度不一致",
+  "the norm of the inputs agrees, that of the outputs does not": "输入的范数一致，输出的不一致",
+  "the norm error of the outputs is 10 times that of the inputs": "输出的范数误差超过输入的 10 倍",
+  "most elements of the inputs agree, most of the outputs do not":
+    "输入的多数元素一致，输出的多数元素不一致",
+  "the cosine of the outputs is far below that of the inputs": "输出的余弦相似度远低于输入",
+  "the checksum differs": "校验值不同",
+  "the dtype differs": "dtype 不同",
+  "the shape differs": "shape 不同",
+  "requires_grad differs": "requires_grad 不同",
+  "the scalar argument differs": "标量参数不同",
+  "the dtype argument differs": "dtype 参数不同",
+  "the kind of the value differs": "值的类别不同",
+  "NaN or infinity on one side only": "仅一侧出现 NaN 或无穷大",
+  "NaN on both sides": "两侧均为 NaN",
+  "golden has no such parameter": "标杆侧没有此参数",
+  "golden has parameters that target does not have": "标杆侧的部分参数在待调试侧不存在",
+  "not compared: target recorded no statistics": "未比对：待调试侧没有统计量",
+  "not compared: golden recorded no statistics": "未比对：标杆侧没有统计量",
+  "not compared: no statistics on either side": "未比对：两侧均没有统计量",
+  "not compared: the shape differs": "未比对：shape 不同",
+  "no such name": "另一侧没有同名节点",
+  "other parent": "父节点不同",
+  "parent unmatched": "父节点未匹配",
+  "other number of inputs or outputs": "输入或输出的个数不同",
+  "other type": "类型不同",
+  "other shape": "shape 不同",
+  "other dtype": "dtype 不同",
+};
+
+const PARTS: [RegExp, string][] = [
+  [/^parameters differ: (.*)$/, "参数不一致：$1"],
+  [/^and it makes the error more than 10 times larger$/, "且将误差放大 10 倍以上"],
+  [/^(\d+) nodes inside have no partner$/, "其内部有 $1 个节点未匹配"],
+];
+
+function part(english: string): string {
+  const whole = SENTENCES[english];
+  if (whole !== undefined) return whole;
+  for (const [pattern, chinese] of PARTS) {
+    if (pattern.test(english)) return english.replace(pattern, chinese);
+  }
+  return english;
+}
+
+/** A reason in Chinese; what is not known stays as it is. */
+export function chineseReason(reason: string): string {
+  const [, said = reason, place = ""] = /^(.*?)( \([^()]*\))?$/s.exec(reason) ?? [];
+  const whole = part(said);
+  if (whole !== said) return whole + place;
+  const parts = said.split(/; |, (?=and )/);
+  const translated = parts.map(part);
+  return translated.some((text, i) => text !== parts[i]) ? translated.join("；") + place : reason;
+}
+
+/** The sentences that must stand in the sources of the comparison. */
+export const KNOWN_REASONS: readonly string[] = Object.keys(SENTENCES);
