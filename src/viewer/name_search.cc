@@ -32,6 +32,10 @@ std::vector<std::string> SplitQuery(std::string_view query) {
 }  // namespace
 
 void NameSearch::Prepare() {
+  std::call_once(prepared_, [this] { FoldNames(); });
+}
+
+void NameSearch::FoldNames() {
   size_t bytes = 0;
   for (const std::string_view name : side_.names) bytes += name.size() + 1;
   folded_.reserve(bytes);
@@ -108,7 +112,7 @@ NameSearch::Page NameSearch::FindIn(size_t begin, size_t end, const std::vector<
 
 NameSearch::Page NameSearch::Find(std::string_view query, uint64_t offset, uint64_t limit,
                                   size_t threads) {
-  std::call_once(prepared_, [this] { Prepare(); });
+  Prepare();
   std::vector<std::string> parts = SplitQuery(query);
   Page page;
   if (parts.empty() || side_.size() == 0) return page;

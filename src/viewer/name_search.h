@@ -12,10 +12,13 @@
 namespace msprobe::viewer {
 
 /// Substring search over the names of one side, ASCII case ignored; `*` in the query stands for
-/// any text. The folded copy of the names is made at the first search. Thread-safe.
+/// any text. Thread-safe.
 class NameSearch {
  public:
   explicit NameSearch(const visfile::SideIndex& side) : side_(side) {}
+
+  /// Makes a folded copy of the names, unless that was done; the first search does so itself.
+  void Prepare();
 
   struct Page {
     uint64_t total = 0;
@@ -25,7 +28,7 @@ class NameSearch {
   Page Find(std::string_view query, uint64_t offset, uint64_t limit, size_t threads);
 
  private:
-  void Prepare();
+  void FoldNames();
   /// Hits among the names of the positions [begin, end); keeps the first `limit`.
   Page FindIn(size_t begin, size_t end, const std::vector<std::string>& parts,
               uint64_t limit) const;

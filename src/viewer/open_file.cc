@@ -83,9 +83,28 @@ void OpenFile::Run(const Opener& opener) {
     changed_.notify_all();
     if (state_ == State::kFailed) return;
   }
+  WarmUp(0);
   size_t unit = 0;
   bool wanted = false;
-  while (NextUnit(&unit, &wanted)) LoadUnit(unit, wanted);
+  while (NextUnit(&unit, &wanted)) {
+    LoadUnit(unit, wanted);
+    if (wanted) WarmUp(unit);
+  }
+}
+
+/// Once a unit is shown: the first search in it shall not wait for what all searches need.
+void OpenFile::WarmUp(size_t unit) {
+  std::shared_ptr<LoadedUnit> loaded;
+  {
+    const std::lock_guard lock(mutex_);
+    loaded = units_[unit];
+  }
+  if (loaded == nullptr || cancel_.cancelled()) return;
+  try {
+    loaded->target_search.Prepare();
+    loaded->golden_search.Prepare();
+  } catch (const std::bad_alloc&) {  // a search will say so
+  }
 }
 
 /// Waits for something to do. What was asked for comes first. False: the end.

@@ -97,6 +97,7 @@ class OpenFile {
   Status OpenSource(const Opener& opener);
   bool NextUnit(size_t* unit, bool* wanted);
   void LoadUnit(size_t unit, bool wanted);
+  void WarmUp(size_t unit);
   visfile::ReadOptions Reading();
   uint64_t BytesLocked() const;
 

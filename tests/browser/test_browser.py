@@ -11,6 +11,8 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
+import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +25,14 @@ CLI = Path(os.environ.get("MSPROBE_CLI", ROOT / "build" / "bin" / "msprobe"))
 JOURNEYS = sorted(path.stem for path in (HERE / "journeys").glob("*.mjs") if path.stem != "page")
 # Needs a file that takes as long to load as the test wants.
 ONLY_TEST_SERVER = {"loading"}
+# These start a server of their own, or need none.
+OWN_SERVER = {"dumps", "empty_states", "read_only", "report", "server_restart"}
+IN_TENSORBOARD = [name for name in JOURNEYS if name not in ONLY_TEST_SERVER | OWN_SERVER]
+PICTURES = ROOT / "docs" / "images"
+# A pixel counts as another one beyond this difference of a channel: stored pictures have 256 colours.
+SAME_COLOUR = 40
+# Edges of letters may fall differently with another version of the browser.
+SAME_PICTURE = 0.004
 
 
 def node() -> str:
@@ -123,6 +133,62 @@ def can_match(address: str) -> bool:
         return False
 
 
+@pytest.fixture(scope="session")
+def tensorboard(files: Path) -> Iterator[str]:
+    """A real TensorBoard with the viewer as a tab."""
+    pytest.importorskip("tensorboard")
+    pytest.importorskip("msprobe._viewer")
+    port = free_port()
+    command = [sys.executable, "-m", "tensorboard.main", "--logdir", str(files / "out")]
+    command += ["--host", "127.0.0.1", "--port", str(port)]
+    quiet = subprocess.DEVNULL
+    process = subprocess.Popen(command, stdout=quiet, stderr=quiet)
+    try:
+        for _ in range(600):
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/data/plugins_listing", timeout=60)
+                break
+            except OSError:
+                assert process.poll() is None, "TensorBoard has ended"
+                time.sleep(0.2)
+        yield f"http://127.0.0.1:{port}/"
+    finally:
+        process.terminate()
+        process.wait(timeout=60)
+
+
+@pytest.fixture(scope="session")
+def dumps(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """A pair of dumps that takes a moment to compare."""
+    folder = tmp_path_factory.mktemp("dumps")
+    maker = ROOT / "bench" / "large_dump.py"
+    subprocess.run([sys.executable, maker, folder, "layers", "60000"], check=True)
+    return [folder / "npu", folder / "bench"]
+
+
+@pytest.fixture(scope="session")
+def own_report(files: Path) -> Path | None:
+    """What `msprobe view --export` makes."""
+    if not has_view():
+        return None
+    report = files / "own_report.html"
+    source = files / "out" / "compare_step0_rank3_20261129.vis"
+    subprocess.run([CLI, "view", source, "--export", report], check=True, capture_output=True)
+    return report
+
+
+@pytest.fixture
+def read_only(files: Path) -> Iterator[Path]:
+    """A file that everybody may read and that a user without rights cannot write beside."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        shutil.copy(files / "out" / "compare_other.vis", folder)
+        folder.chmod(0o555)
+        (folder / "compare_other.vis").chmod(0o444)
+        yield folder
+        folder.chmod(0o755)
+
+
 def choose(name: str, servers: dict[str, str]) -> str:
     if "view" not in servers or name in ONLY_TEST_SERVER:
         return "test"
@@ -131,24 +197,93 @@ def choose(name: str, servers: dict[str, str]) -> str:
     return "view"
 
 
-@pytest.mark.parametrize("name", JOURNEYS)
-def test_journey(
-    name: str, servers: dict[str, str], test_server: Path, files: Path, tmp_path: Path
-) -> None:
-    chosen = choose(name, servers)
-    port = free_port()
-    environment = {
-        **os.environ,
-        # For journeys that end and start a server themselves.
-        "MSPROBE_SERVER": json.dumps([*commands(test_server, files)[chosen], str(port)]),
-        "MSPROBE_SERVER_ADDRESS": f"http://127.0.0.1:{port}/",
-        "MSPROBE_REPORT": str(files / "report.html"),
-        "MSPROBE_PICTURES": os.environ.get("MSPROBE_PICTURES", str(tmp_path)),
-    }
-    command = [node(), str(HERE / "journeys" / f"{name}.mjs"), servers[chosen]]
+def differing_pixels(made: Path, stored: Path) -> float:
+    """The part of the pixels that are another colour; 1 if the sizes differ."""
+    from PIL import Image, ImageChops  # noqa: PLC0415
+
+    with Image.open(made) as first, Image.open(stored) as second:
+        if first.size != second.size:
+            return 1.0
+        difference = ImageChops.difference(first.convert("RGB"), second.convert("RGB"))
+    worst = ImageChops.lighter(
+        ImageChops.lighter(difference.getchannel(0), difference.getchannel(1)),
+        difference.getchannel(2),
+    )
+    counts = worst.histogram()
+    return sum(counts[SAME_COLOUR:]) / sum(counts)
+
+
+def check_pictures(made: Path) -> None:
+    """Compares the pictures of a journey with those of the guide that have the same name."""
+    pytest.importorskip("PIL")
+    for picture in sorted(made.glob("*.png")):
+        stored = PICTURES / picture.name
+        if not stored.exists() or picture.stem == "failed":
+            continue
+        part = differing_pixels(picture, stored)
+        assert part <= SAME_PICTURE, (
+            f"{part:.1%} of {picture} are not as in {stored}; if that is meant, make the pictures "
+            "anew: MSPROBE_PICTURES=docs/images pytest tests/browser"
+        )
+
+
+def run_journey(name: str, address: str, environment: dict[str, str], user: int | None = None) -> None:
+    command = [node(), str(HERE / "journeys" / f"{name}.mjs"), address]
     started = time.monotonic()
     result = subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=300, check=False
-    )
+        command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=300,
+        check=False, user=user,
+    )  # fmt: skip
     seconds = time.monotonic() - started
-    assert result.returncode == 0, f"{name} ({chosen}, {seconds:.0f} s)\n{result.stdout}{result.stderr}"
+    assert result.returncode == 0, f"{name} ({seconds:.0f} s)\n{result.stdout}{result.stderr}"
+
+
+@pytest.mark.parametrize("name", [name for name in JOURNEYS if name != "read_only"])
+def test_journey(
+    name: str,
+    servers: dict[str, str],
+    test_server: Path,
+    files: Path,
+    dumps: list[Path],
+    own_report: Path | None,
+    tmp_path: Path,
+) -> None:
+    if name in OWN_SERVER - {"report", "server_restart"} and not has_view():
+        pytest.skip("the command line has no view")
+    chosen = choose(name, servers)
+    port = free_port()
+    pictures = os.environ.get("MSPROBE_PICTURES")
+    reports = [files / "report.html", *([own_report] if own_report else [])]
+    environment = {
+        "MSPROBE_CLI": str(CLI),
+        "MSPROBE_DUMPS": json.dumps([str(path) for path in dumps]),
+        # For a journey that ends a server and starts it again at the same address.
+        "MSPROBE_SERVER": json.dumps([*commands(test_server, files)[chosen], str(port)]),
+        "MSPROBE_SERVER_ADDRESS": f"http://127.0.0.1:{port}/",
+        "MSPROBE_REPORTS": json.dumps([str(path) for path in reports]),
+        "MSPROBE_PICTURES": pictures or str(tmp_path),
+    }
+    run_journey(name, servers[chosen], environment)
+    if pictures is None and chosen == "view":
+        check_pictures(tmp_path)
+
+
+@pytest.mark.parametrize("name", IN_TENSORBOARD)
+def test_journey_in_tensorboard(name: str, tensorboard: str, tmp_path: Path) -> None:
+    environment = {"MSPROBE_INSIDE": "tensorboard", "MSPROBE_PICTURES": str(tmp_path)}
+    run_journey(name, tensorboard, environment)
+
+
+def test_journey_of_a_user_without_rights(read_only: Path) -> None:
+    """Server and browser run as nobody, where the tests run as root."""
+    if not has_view():
+        pytest.skip("the command line has no view")
+    with tempfile.TemporaryDirectory() as home:
+        nobody = 65534 if os.geteuid() == 0 else None
+        Path(home).chmod(0o777)
+        environment = {
+            "HOME": home, "TMPDIR": home, "XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": home,
+            "MSPROBE_CLI": str(CLI), "MSPROBE_READ_ONLY": str(read_only),
+            "MSPROBE_PICTURES": home,
+        }  # fmt: skip
+        run_journey("read_only", "", environment, nobody)

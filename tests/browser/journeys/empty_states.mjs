@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { journey, picture, startServer, stopServer } from "./page.mjs";
+import { journey, startServer, stopServer } from "./page.mjs";
 
 const folder = mkdtempSync(join(tmpdir(), "msprobe-empty-"));
 const server = await startServer([folder]);
@@ -12,7 +12,6 @@ try {
     await page.goto(server.address);
     await page.locator(".card").waitFor();
     assert.match(await page.locator(".card").textContent(), /msprobe graph.*msprobe view/s);
-    await picture(page, "empty");
   });
 } finally {
   await stopServer(server);

@@ -1,6 +1,6 @@
 // The legend is the filter: lists with counts, in execution order, next and previous.
 import assert from "node:assert/strict";
-import { becomes, journey, open, RUN, row, selected } from "./page.mjs";
+import { becomes, journey, open, picture, RUN, row, selected } from "./page.mjs";
 
 await journey(async (page) => {
   await open(page, { file: RUN, step: 0, rank: 3 });
@@ -12,6 +12,7 @@ await journey(async (page) => {
   await page.locator(".band", { hasText: "unmatched golden" }).click();
   await becomes(() => title(), "unmatched golden3");
   assert.deepEqual(await items(), [0, 1, 2].map((i) => `Functional.dropout.${i}`));
+  await picture(page, "filters");
   // Both sides open, also for a node that only one side has.
   await page.locator(".node-list .item").nth(2).click();
   await becomes(() => selected(page), "Functional.dropout.2");

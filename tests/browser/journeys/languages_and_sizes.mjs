@@ -38,4 +38,12 @@ await journey(async (page) => {
   assert.ok((await overflow(page)) <= 0, `${await overflow(page)} px too wide`);
   const label = await row(page, CULPRIT).locator(".half.t .label").boundingBox();
   assert.ok(label.width > 20);
+  await picture(page, "zoom");
+
+  await page.setViewportSize({ width: 1280, height: 720 });
+  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const light = await ground();
+  await page.getByRole("button", { name: /^Theme/ }).click();
+  await page.getByRole("button", { name: /^Theme/ }).click();
+  await becomes(async () => (await ground()) === light, false);
 });

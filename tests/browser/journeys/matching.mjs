@@ -1,4 +1,6 @@
 // Two grey nodes are paired by hand, looked at, and let go again.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { becomes, journey, open, picture, row, rows, selected } from "./page.mjs";
 
 const FILE = "compare_other.vis";
@@ -19,6 +21,16 @@ await journey(async (page) => {
   await page.getByText("Matched by hand: 1").waitFor();
   await becomes(() => selected(page), target);
   await page.getByRole("button", { name: "to golden partner" }).waitFor();
+  // It is saved, and can be taken away as a mapping.
+  await page.reload();
+  await page.getByText("Matched by hand: 1").click();
+  await page.locator(".match-list li", { hasText: golden }).waitFor();
+  const download = page.waitForEvent("download");
+  await page.getByText("Export as yaml").click();
+  const mapping = readFileSync(await (await download).path(), "utf8");
+  assert.ok(mapping.includes(target) && mapping.includes(golden), mapping);
+  await page.locator(".match-list").getByRole("button", { name: target }).click();
+  await becomes(() => selected(page), target);
   await page.getByRole("button", { name: "Undo the last" }).click();
   await becomes(() => page.getByText(/Matched by hand/).count(), 0);
   await row(page, target).waitFor();

@@ -22,9 +22,9 @@ await journey(async (page) => {
   await becomes(() => page.evaluate(() => window.copied), full);
   await page.getByRole("tab", { name: "Source stack" }).click();
   await page.locator(".stack .place", { hasText: "attention.py, line 84" }).waitFor();
+  await picture(page, "stack");
   await page.getByRole("button", { name: "Copy the stack" }).click();
   await becomes(() => page.evaluate(() => window.copied.includes("attention.py, line 84")), true);
-  await picture(page, "stack");
   await page.getByRole("tab", { name: "Attributes" }).click();
   await page.locator(".facts dd", { hasText: "API call" }).waitFor();
   await page.locator(".breadcrumb").getByRole("button", { name: "attn" }).click();

@@ -24,6 +24,7 @@ export const address = process.argv[2];
 /** Whether the viewer is a tab of TensorBoard: then it stands in a frame of its page. */
 const IN_TENSORBOARD = process.env.MSPROBE_INSIDE === "tensorboard";
 const PLACE = "p.msprobe.place";
+const FRAME = 'iframe[src*="name=msprobe"]';
 export const RUN = "compare_step*_rank*_20261129.vis";
 export const CULPRIT = "Functional.softmax.1";
 
@@ -66,11 +67,12 @@ export async function journey(steps, options = {}) {
 /** In TensorBoard: the page, but what is looked for is looked for in the viewer's frame. */
 export function inFrame(page) {
   if (!IN_TENSORBOARD) return page;
-  const frame = page.frameLocator('iframe[src*="name=msprobe"]');
+  const frame = page.frameLocator(FRAME);
   const inside = new Set(["locator", "getByRole", "getByText", "getByLabel"]);
-  const evaluate = (...what) => frame.locator("#msprobe").evaluate((_, [code, argument]) => {
-    return new Function(`return (${code})`)()(argument);
-  }, [String(what[0]), what[1]]);
+  const evaluate = async (question, argument) => {
+    const element = await page.locator(FRAME).elementHandle();
+    return (await element.contentFrame()).evaluate(question, argument);
+  };
   return new Proxy(page, {
     get(target, name) {
       if (name === "evaluate") return evaluate;
@@ -161,6 +163,8 @@ export async function picture(page, name) {
   if (folder === undefined) return;
   mkdirSync(folder, { recursive: true });
   await page.evaluate(() => document.fonts.ready);
+  // Messages go away by themselves, sooner or later.
+  await page.locator(".notice").waitFor({ state: "detached" }).catch(() => undefined);
   await page.waitForTimeout(250);
   await page.screenshot({ path: join(folder, `${name}.png`) });
 }

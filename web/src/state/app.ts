@@ -92,7 +92,7 @@ export class App {
   }
 
   /** Shows what an address names. */
-  async show(place: Place): Promise<void> {
+  async show(place: Place, listWanted = false): Promise<void> {
     const { workspace, suspects } = this;
     this.shows += 1;
     const mine = this.shows;
@@ -102,7 +102,9 @@ export class App {
       workspace.coloring.value = place.coloring ?? "index";
       if (workspace.files.value === null) await workspace.listFiles();
       const files = workspace.files.value?.files ?? [];
-      const file = place.file ?? (files.length === 1 ? (files[0]?.file ?? null) : null);
+      // The only file is what one came for, unless one just left it.
+      const only = files.length === 1 && !listWanted ? files[0] : undefined;
+      const file = place.file ?? only?.file ?? null;
       if (file === null) return workspace.closeFile();
       if (file !== workspace.file.value?.file && !(await workspace.openFile(file))) return;
       if (mine !== this.shows) return;
@@ -133,7 +135,7 @@ export class App {
   openFile(file: string | null): void {
     const place = { ...parsePlace(""), file };
     writeAddress(formatPlace(place), true);
-    void this.show(place);
+    void this.show(place, file === null);
   }
 
   /** Another unit of the file; the same node is shown there if it exists. */

@@ -4,13 +4,14 @@ import { effect, signal } from "@preact/signals";
 import { PagedList } from "./paged_list";
 import type { Workspace } from "./workspace";
 
-/** Keys that come faster than this are one query; a search takes less than the next key. */
-const WAIT_MS = 20;
+/** The first key is asked for at once, those that follow faster than this are one query. */
+const GAP_MS = 60;
 
 export class Search {
   readonly query = signal("");
   readonly hits = signal<PagedList | null>(null);
   private timer: ReturnType<typeof setTimeout> | undefined;
+  private asked = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly workspace: Workspace) {
     // Hits of one unit say nothing about another.
@@ -29,16 +30,20 @@ export class Search {
 
   private later(): void {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => {
-      this.drop();
-      const { source, ref } = this.workspace;
-      if (this.workspace.file.peek() === null) return;
-      const query = this.query.peek().trim();
-      const side = this.workspace.comparison.peek() ? "b" : "t";
-      this.hits.value = new PagedList((offset, limit, stopped) =>
-        source.search(ref, query, side, offset, limit, stopped),
-      );
-    }, WAIT_MS);
+    this.timer = setTimeout(
+      () => {
+        this.asked = performance.now();
+        this.drop();
+        const { source, ref } = this.workspace;
+        if (this.workspace.file.peek() === null) return;
+        const query = this.query.peek().trim();
+        const side = this.workspace.comparison.peek() ? "b" : "t";
+        this.hits.value = new PagedList((offset, limit, stopped) =>
+          source.search(ref, query, side, offset, limit, stopped),
+        );
+      },
+      Math.max(0, GAP_MS - (performance.now() - this.asked)),
+    );
   }
 
   private drop(): void {
