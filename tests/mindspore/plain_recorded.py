@@ -258,3 +258,21 @@ def test_parameter_without_values(collect):
     dump = collect(lambda: net(Tensor(np.ones((1, 3), np.float32))), holder, level="L0")
     assert_statistics(dump.data["Cell.0.Dense.forward.0"]["parameters"]["weight"],
                       net.weight.asnumpy())
+
+
+@pytest.mark.parametrize("chosen", [False, True])
+def test_when_operators_run_is_as_before(debugger, chosen):
+    from mindspore._c_expression import MSContext, ms_ctx_param
+
+    settings, key = MSContext.get_instance(), ms_ctx_param.pynative_synchronize
+    before = settings.get_param(key)
+    try:
+        settings.set_param(key, chosen)
+        net, d = make_net(), debugger(level="L0")
+        d.start(net)
+        train(net)
+        d.stop()
+        d.step()
+        assert settings.get_param(key) is chosen
+    finally:
+        settings.set_param(key, before)
