@@ -121,7 +121,7 @@ def main():
     import report
 
     ours = ROOT / ".venv-mindspore" / "bin" / "python"
-    theirs = peers.environment("26.2.0", "mindspore") / "bin" / "python"
+    theirs = peers.environment("26.2.0-mindspore") / "bin" / "python"
     rows = []
     for api, level, task, aim in CASES:
         sides = []

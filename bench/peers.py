@@ -1,6 +1,7 @@
 """The packages we measure ourselves against, each in a virtual environment of its own.
 
-torch comes from .venv by a .pth file, so that both sides run on the same build of it.
+The framework comes from our own environment by a .pth file, so that both sides run on the same
+build of it.
 """
 
 import os
@@ -12,6 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 REQUIREMENTS = {
     "1.2.1": ["mindstudio-probe==1.2.1", "service_identity", "setuptools<81"],
     "26.2.0": ["mindstudio-probe==26.2.0"],
+    "26.2.0-mindspore": ["mindstudio-probe==26.2.0", "numpy<2"],
 }
 
 
@@ -20,7 +22,7 @@ def environment(version: str) -> pathlib.Path:
 
     MSPROBE_PEER_<version with _> names an existing one, e.g. MSPROBE_PEER_26_2_0.
     """
-    given = os.environ.get("MSPROBE_PEER_" + version.replace(".", "_"))
+    given = os.environ.get("MSPROBE_PEER_" + version.replace(".", "_").replace("-", "_").upper())
     if given:
         return pathlib.Path(given)
     venv = ROOT / "build" / "peers" / version
@@ -29,8 +31,9 @@ def environment(version: str) -> pathlib.Path:
         subprocess.run(["/usr/bin/python3", "-m", "venv", str(venv)], check=True)
         subprocess.run([str(venv / "bin" / "pip"), "install", "-q", *REQUIREMENTS[version]], check=True)
     site = next((venv / "lib").glob("python3*/site-packages"))
-    (site / "torch_of_the_main_environment.pth").write_text(
-        str(next((ROOT / ".venv" / "lib").glob("python3*/site-packages"))) + "\n")
+    ours = ROOT / (".venv-mindspore" if version.endswith("-mindspore") else ".venv")
+    (site / "framework_of_our_environment.pth").write_text(
+        str(next((ours / "lib").glob("python3*/site-packages"))) + "\n")
     return venv
 
 

@@ -9,6 +9,7 @@ dev_bench() {
   for name in "${names[@]}"; do
     local script="bench/bench_${name//-/_}.py"
     [ -f "$script" ] || die "no benchmark '$name' ($script)"
+    if [[ $name == *mindspore* ]]; then setup_mindspore; fi
     say "benchmark: $name (keep the machine idle)"
     MSPROBE_CLI="$PWD/build/bin/msprobe" .venv/bin/python "$script"
   done
