@@ -95,8 +95,19 @@ Result<std::vector<PlannedUnit>> PlanUnits(const UnitJob& job, base::Diagnostics
   return units;
 }
 
+graph::MatchMode MatchModeOf(std::string_view word) {
+  if (word == "auto") return graph::MatchMode::kAuto;
+  return word == "loose" ? graph::MatchMode::kLoose : graph::MatchMode::kStrict;
+}
+
 Result<graph::MatchOptions> MatchOptionsOf(const UnitJob& job) {
   graph::MatchOptions options;
+  const bool by_names = job.fuzzy_match || job.ignore_classes || !job.layer_mapping.empty();
+  if (job.match_mode == graph::MatchMode::kAuto && by_names) {
+    return InvalidArgumentError(
+        "--match auto pairs without names and takes no rules for them",
+        "leave out --fuzzy_match and --layer_mapping, or leave out --match auto");
+  }
   options.mode = job.match_mode;
   options.fuzzy = job.fuzzy_match;
   options.use_mapping = job.ignore_classes || !job.layer_mapping.empty();

@@ -7,13 +7,14 @@ namespace msprobe::cli {
 extern const Command kGraphCommand;
 extern const Command kGraphVisualizeCommand;
 extern const Command kCompareCommand;
+extern const Command kOverflowCommand;
 extern const Command kViewCommand;
 extern const Command kInspectCommand;
 extern const Command kCompletionCommand;
 
 std::span<const Command* const> Commands() {
-  static constexpr std::array<const Command*, 6> kAll = {
-      &kGraphCommand, &kGraphVisualizeCommand, &kCompareCommand,
+  static constexpr std::array<const Command*, 7> kAll = {
+      &kGraphCommand, &kGraphVisualizeCommand, &kCompareCommand,    &kOverflowCommand,
       &kViewCommand,  &kInspectCommand,        &kCompletionCommand,
   };
   return kAll;

@@ -158,7 +158,8 @@ std::vector<OptionSpec> Options() {
   std::vector<OptionSpec> all = OwnOptions();
   for (const std::vector<OptionSpec>& part :
        {MatchOptionSpecs("strict (default) pairs nodes of equal type and shape only, loose marks "
-                         "such differences on the pair",
+                         "such differences on the pair, auto pairs by kind, shapes and order "
+                         "whatever the names",
                          {"-fm"}),
         GateOptionSpecs()}) {
     all.insert(all.end(), part.begin(), part.end());

@@ -226,7 +226,8 @@ const Command kGraphCommand = {
     "  msprobe graph npu_dump gpu_dump -o out\n"
     "  msprobe graph npu_dump -o out -oc                       one graph, with overflow marks\n"
     "  msprobe -f pytorch graph -i compare.json -o out -lm map.yaml\n"
-    "  msprobe graph npu_dump gpu_dump -o out --json --fail-on error,culprit\n",
+    "  msprobe graph npu_dump gpu_dump -o out --json --fail-on error,culprit\n"
+    "  msprobe graph megatron_dump hf_dump -o out --match auto      names and fusing differ\n",
     {{"TARGET",
       "dump to look at: a rank, or a directory of ranks or steps",
       ValueHint::kDirectory,
@@ -237,30 +238,31 @@ const Command kGraphCommand = {
       ValueHint::kDirectory,
       {},
       false}},
-    SharedOptions({kOutput,
-                   {"--input_path",
-                    {"-i"},
-                    OptionKind::kValue,
-                    "FILE",
-                    "compare.json with npu_path, bench_path and is_print_compare_log",
-                    ValueHint::kFile,
-                    {},
-                    false},
-                   kTarget,
-                   kGolden,
-                   {"--layer_mapping",
-                    {"-lm"},
-                    OptionKind::kValue,
-                    "YAML",
-                    "pair modules whose names differ: ClassName: {child.path: "
-                    "golden.child.path}",
-                    ValueHint::kFile,
-                    {},
-                    false}},
-                  "vis (default) writes one .vis per rank, db one .vis.db for all",
-                  "strict (default) pairs nodes of equal type and shape only, loose marks such "
-                  "differences on the pair",
-                  {"-f", "-fm"}),
+    SharedOptions(
+        {kOutput,
+         {"--input_path",
+          {"-i"},
+          OptionKind::kValue,
+          "FILE",
+          "compare.json with npu_path, bench_path and is_print_compare_log",
+          ValueHint::kFile,
+          {},
+          false},
+         kTarget,
+         kGolden,
+         {"--layer_mapping",
+          {"-lm"},
+          OptionKind::kValue,
+          "YAML",
+          "pair modules whose names differ: ClassName: {child.path: "
+          "golden.child.path}",
+          ValueHint::kFile,
+          {},
+          false}},
+        "vis (default) writes one .vis per rank, db one .vis.db for all",
+        "strict (default) pairs nodes of equal type and shape only, loose marks such "
+        "differences on the pair, auto pairs by kind, shapes and order whatever the names",
+        {"-f", "-fm"}),
     RunGraphCommand,
 };
 
@@ -287,7 +289,8 @@ const Command kGraphVisualizeCommand = {
                     false}},
                   "db (default) writes one .vis.db for all ranks, vis one .vis per rank",
                   "loose (default) marks differences of type and shape on the pair, strict "
-                  "leaves such nodes unmatched",
+                  "leaves such nodes unmatched, auto pairs by kind, shapes and order whatever the "
+                  "names",
                   {"-fm"}),
     RunGraphVisualizeCommand,
 };

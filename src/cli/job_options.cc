@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "app/graph_plan.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/numbers.h"
@@ -13,8 +14,6 @@
 #include "report/printable.h"
 
 namespace msprobe::cli {
-
-namespace {
 
 Status ReadThreads(const Arguments& arguments, size_t* threads) {
   if (!arguments.Has("--jobs")) return Status::Ok();
@@ -27,8 +26,6 @@ Status ReadThreads(const Arguments& arguments, size_t* threads) {
   *threads = static_cast<size_t>(*number);
   return Status::Ok();
 }
-
-}  // namespace
 
 Status ReadSides(const Arguments& arguments, std::string* target_out, std::string* golden_out) {
   std::string target = arguments.Value("--target_path");
@@ -52,8 +49,7 @@ Status ReadSides(const Arguments& arguments, std::string* target_out, std::strin
 }
 
 Status ReadJob(const Arguments& arguments, std::string_view match, app::UnitJob* job) {
-  const std::string mode = arguments.Value("--match", match);
-  job->match_mode = mode == "loose" ? graph::MatchMode::kLoose : graph::MatchMode::kStrict;
+  job->match_mode = app::MatchModeOf(arguments.Value("--match", match));
   job->fuzzy_match = arguments.Has("--fuzzy_match");
   job->layer_mapping = arguments.Value("--layer_mapping");
   job->ignore_classes = arguments.Has("--layer_mapping");
@@ -105,7 +101,7 @@ std::vector<OptionSpec> MatchOptionSpecs(std::string_view match_help,
        "MODE",
        match_help,
        ValueHint::kChoice,
-       {"strict", "loose"},
+       {"strict", "loose", "auto"},
        false},
       {"--fuzzy_match",
        std::move(fuzzy_shorts),

@@ -13,6 +13,9 @@ namespace msprobe::cli {
 /// TARGET [GOLDEN], or -tp and -gp; empty where not given.
 Status ReadSides(const Arguments& arguments, std::string* target, std::string* golden);
 
+/// --jobs.
+Status ReadThreads(const Arguments& arguments, size_t* threads);
+
 /// Threads, framework, and how nodes are paired. `match`: the mode if none is given.
 Status ReadJob(const Arguments& arguments, std::string_view match, app::UnitJob* job);
 

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 
 #include "app/nearest_word.h"
 
@@ -21,9 +22,31 @@ std::vector<std::string> OptionNames(const Command& command) {
   return names;
 }
 
+/// Options that other tools have and this one answers in another way.
+struct ReplacedOption {
+  std::string_view name;
+  std::string_view replacement;
+};
+constexpr std::string_view kNotMerged =
+    "every rank keeps its own graph: give the directory that holds the ranks; ranks of another "
+    "parallel layout are compared one by one with --match auto; ";
+constexpr std::array kReplacedOptions = {
+    ReplacedOption{"--rank_size", kNotMerged},
+    ReplacedOption{"--tp", kNotMerged},
+    ReplacedOption{"--pp", kNotMerged},
+    ReplacedOption{"--vpp", kNotMerged},
+    ReplacedOption{"--order", kNotMerged},
+    ReplacedOption{"--file_type", "use --format vis or --format db; "},
+};
+
 Status UnknownOption(const std::string& word, const std::vector<std::string>& known,
                      const std::string& hint) {
   const std::string name = word.substr(0, word.find('='));
+  for (const ReplacedOption& option : kReplacedOptions) {
+    if (option.name == name) {
+      return InvalidArgumentError("no option " + name, std::string(option.replacement) + hint);
+    }
+  }
   return InvalidArgumentError("no option " + name, app::DidYouMean(name, known) + hint);
 }
 

@@ -83,8 +83,7 @@ Status Export(viewer::ViewerApi* api, const std::string& path, const std::string
 Result<app::UnitJob> ReadDumps(const Arguments& arguments) {
   app::UnitJob job;
   job.golden = arguments.Value("--golden");
-  job.match_mode = arguments.Value("--match", "strict") == "loose" ? graph::MatchMode::kLoose
-                                                                   : graph::MatchMode::kStrict;
+  job.match_mode = app::MatchModeOf(arguments.Value("--match", "strict"));
   job.fuzzy_match = arguments.Has("--fuzzy_match");
   job.layer_mapping = arguments.Value("--layer_mapping");
   job.ignore_classes = arguments.Has("--layer_mapping");
@@ -163,9 +162,9 @@ const Command kViewCommand = {
       OptionKind::kValue,
       "MODE",
       "with --golden: strict (default) pairs nodes of equal type and shape only, loose marks such "
-      "differences on the pair",
+      "differences on the pair, auto pairs by kind, shapes and order whatever the names",
       ValueHint::kChoice,
-      {"strict", "loose"},
+      {"strict", "loose", "auto"},
       false},
      {"--fuzzy_match",
       {"-fm"},

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/thread_pool.h"
+#include "compare/fused_compare.h"
 #include "compare/node_compare.h"
 #include "compare/reason_table.h"
 #include "compare/verdict.h"
@@ -220,6 +221,7 @@ Result<Comparison> Compare(std::shared_ptr<const graph::Graph> target,
   comparison.nodes.resize(comparison.target->nodes.size());
   MSPROBE_RETURN_IF_ERROR(Comparer(&comparison, options, diagnostics).Run());
   JudgeParents(&comparison);
+  CompareFusedGroups(&comparison);
   return comparison;
 }
 

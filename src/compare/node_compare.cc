@@ -56,8 +56,8 @@ void NodeComparer::Compare(graph::NodeId target_node) {
   const graph::NodeId golden_node = sides_.match.golden_of_target[target_node];
   NodeResult result;
   if (golden_node == graph::kNoNode) {
-    result.reason =
-        results_.reasons.Intern(graph::MatchReasonText(sides_.match.target_reason[target_node]));
+    result.reason = results_.reasons.Intern(
+        graph::MatchNote(sides_.match, sides_.target, sides_.golden, target_node, true));
   } else {
     result.status = NodeStatus::kPass;
     by_mapping_ = sides_.match.by_mapping[target_node];

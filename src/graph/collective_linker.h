@@ -12,6 +12,20 @@
 
 namespace msprobe::graph {
 
+/// Calls of several ranks that are one communication.
+struct LinkedCall {
+  struct Member {
+    size_t rank = 0;  ///< number of Add()
+    NodeId node = kNoNode;
+  };
+  static constexpr size_t kNoRoot = SIZE_MAX;
+  std::string name;  ///< of the first member's node
+  CollectivePattern pattern = CollectivePattern::kAllToAll;
+  size_t root = kNoRoot;            ///< of one-to-all and all-to-one, if it was dumped
+  std::vector<Member> members;      ///< by rank number; point to point: sender, receiver
+  std::vector<int64_t> not_dumped;  ///< ranks that take part as well
+};
+
 /// Links the same collective (and send/recv pairs) on all ranks of one step. Keeps of each rank
 /// only its collective calls, so that graphs may come and go one after the other: Add() all ranks,
 /// Finish(), then Link() any of them, built anew or not.
@@ -23,6 +37,8 @@ class CollectiveLinker {
   void Finish(base::Diagnostics* diagnostics) const;
   /// Fills the distributed_peers of `graph`, which is that of rank `index`. Thread-safe.
   void Link(size_t index, Graph* graph) const;
+  /// All communication between the ranks, in no particular order.
+  std::vector<LinkedCall> LinkedCalls() const;
 
  private:
   struct Endpoint {

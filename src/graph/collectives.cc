@@ -128,6 +128,41 @@ void CollectiveLinker::Link(size_t index, Graph* graph) const {
   SortPeers(graph);
 }
 
+std::vector<LinkedCall> CollectiveLinker::LinkedCalls() const {
+  std::vector<LinkedCall> linked;
+  for (const auto& [key, calls] : collectives_) {
+    std::vector<int64_t> not_dumped;
+    for (const int64_t rank : key.ranks) {
+      if (!IsDumped(rank)) not_dumped.push_back(rank);
+    }
+    for (size_t k = 0;; ++k) {
+      std::vector<const Endpoint*> together = CallsTogether(calls, k);
+      if (together.empty()) break;
+      std::ranges::sort(together, {}, [&](const Endpoint* e) { return rank_numbers_[e->rank]; });
+      LinkedCall& call = linked.emplace_back();
+      call.name = together.front()->name;
+      call.pattern = key.pattern;
+      call.not_dumped = not_dumped;
+      for (const Endpoint* member : together) {
+        call.members.push_back({member->rank, member->node});
+        if (rank_numbers_[member->rank] == together.front()->root) call.root = member->rank;
+      }
+    }
+  }
+  for (const auto& [way, transfers] : transfers_) {
+    const size_t pairs = std::min(transfers.sends.size(), transfers.receives.size());
+    for (size_t k = 0; k < pairs; ++k) {
+      const Endpoint& send = transfers.sends[k];
+      const Endpoint& receive = transfers.receives[k];
+      linked.push_back({.name = receive.name,
+                        .pattern = CollectivePattern::kPointToPoint,
+                        .members = {{send.rank, send.node}, {receive.rank, receive.node}},
+                        .not_dumped = {}});
+    }
+  }
+  return linked;
+}
+
 void CollectiveLinker::LinkCall(CollectivePattern pattern,
                                 const std::vector<const Endpoint*>& together, size_t index,
                                 Graph* graph) const {

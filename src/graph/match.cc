@@ -58,6 +58,10 @@ std::string_view MatchReasonText(MatchReason reason) {
     case MatchReason::kOtherType: return "other type";
     case MatchReason::kOtherShape: return "other shape";
     case MatchReason::kOtherDType: return "other dtype";
+    case MatchReason::kNoCounterpart: return "no counterpart";
+    case MatchReason::kAmbiguous: return "several alike at its place";
+    case MatchReason::kWrapper: return "wraps a matched module";
+    case MatchReason::kFusedProjection: return "part of a fused projection";
   }
   return "";
 }
@@ -112,7 +116,9 @@ std::vector<MatchReason> Pairing::Reasons(std::span<const NodeId> targets, Recor
 Result<Match> MatchGraphs(const Graph& target, const Graph& golden, const MatchOptions& options,
                           base::Diagnostics*) {
   Pairing pairing(target, golden);
-  if (options.fuzzy || options.use_mapping) {
+  if (options.mode == MatchMode::kAuto) {
+    MatchAutomatically(options, &pairing);
+  } else if (options.fuzzy || options.use_mapping) {
     MatchByScope(options, &pairing);
   } else {
     MatchByName(options, &pairing);

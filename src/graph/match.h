@@ -9,7 +9,7 @@
 
 namespace msprobe::graph {
 
-enum class MatchMode : uint8_t { kStrict, kLoose };
+enum class MatchMode : uint8_t { kStrict, kLoose, kAuto };
 
 /// Why a node has no partner, or (loose) why its pair is `mismatched`.
 enum class MatchReason : uint8_t {
@@ -20,8 +20,13 @@ enum class MatchReason : uint8_t {
   kOtherCount,  ///< other number of inputs or outputs
   kOtherType,
   kOtherShape,
-  kOtherDType,  ///< loose: only a warning
+  kOtherDType,      ///< loose: only a warning
+  kNoCounterpart,   ///< auto: nothing of its kind and shapes at its place
+  kAmbiguous,       ///< auto: several alike at its place, a choice would be a guess
+  kWrapper,         ///< auto: it only passes calls on to a module that is matched
+  kFusedProjection  ///< auto: its output is a part of, or made of, outputs on the other side
 };
+inline constexpr size_t kMatchReasons = static_cast<size_t>(MatchReason::kFusedProjection) + 1;
 std::string_view MatchReasonText(MatchReason reason);
 
 /// layer mapping: ClassName (of the target) → {child.path: golden.child.path}, longest first.
@@ -45,14 +50,32 @@ struct MatchOptions {
   const base::CancelToken* cancel = nullptr;
 };
 
+/// Several projections of one input on one side, their concatenation on the other.
+struct FusedGroup {
+  std::vector<NodeId> targets;
+  std::vector<NodeId> goldens;
+  float confidence = 0;
+};
+
+inline constexpr uint32_t kNoGroup = UINT32_MAX;
+
 struct Match {
   std::vector<NodeId> golden_of_target;  ///< by target node; kNoNode: unmatched
   std::vector<NodeId> target_of_golden;
   std::vector<MatchReason> target_reason;
   std::vector<MatchReason> golden_reason;
-  std::vector<bool> mismatched;  ///< by target node (loose): paired, but type/shape/count differ
-  std::vector<bool> by_mapping;  ///< by target node: paired by the yaml, type and shape ignored
+  std::vector<bool> mismatched;    ///< by target node (loose): paired, but type/shape/count differ
+  std::vector<bool> by_mapping;    ///< by target node: type and shape are not held against the pair
+  std::vector<float> confidence;   ///< by target node, of pairs, 0 … 1; only filled by kAuto
+  std::vector<FusedGroup> groups;  ///< kAuto; their nodes have no partner
+  std::vector<uint32_t> target_group;  ///< kAuto: by node, into groups; kNoGroup: in none
+  std::vector<uint32_t> golden_group;
 };
+
+/// What kAuto has to say of a target node: "matched automatically, confidence 0.85", "part of a
+/// fused projection: q_proj, k_proj, v_proj = linear_qkv"; else the text of its reason.
+std::string MatchNote(const Match& match, const Graph& target, const Graph& golden, NodeId node,
+                      bool is_target);
 
 /// Roots always match. Reads the records of both sides where the mode compares types and shapes.
 /// Errors: Cancelled.

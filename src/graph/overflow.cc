@@ -102,6 +102,60 @@ OverflowLevel OverflowOf(const dump::Record& record, const NodeName& name) {
   return OverflowLevel::kNone;
 }
 
+namespace {
+
+Finiteness FinitenessOfValue(const dump::Value& value) {
+  Finiteness worst = Finiteness::kFinite;
+  for (const dump::Statistic* statistic : {&value.max, &value.min, &value.mean, &value.norm}) {
+    if (!statistic->has_number() || std::isfinite(statistic->number)) continue;
+    worst =
+        std::max(worst, std::isnan(statistic->number) ? Finiteness::kNaN : Finiteness::kInfinite);
+  }
+  const bool masked = worst == Finiteness::kInfinite && value.min.has_number() &&
+                      value.max.has_number() && std::isinf(value.min.number) &&
+                      value.min.number < 0 &&
+                      !(value.max.number > 0 && std::isinf(value.max.number));
+  return masked ? Finiteness::kMasked : worst;
+}
+
+void Worsen(Finiteness value, std::string_view key, Finiteness* worst,
+            std::string_view* worst_key) {
+  if (value <= *worst) return;
+  *worst = value;
+  *worst_key = key;
+}
+
+bool WritesItsArgument(std::string_view api) {
+  constexpr std::array kFillers = {"masked_fill",   "masked_fill_", "full",  "full_like",
+                                   "new_full",      "fill_",        "where", "tensor",
+                                   "scalar_tensor", "pad"};
+  return std::ranges::find(kFillers, api) != kFillers.end();
+}
+
+}  // namespace
+
+FinitenessReport FinitenessOf(const dump::Record& record, const NodeName& name) {
+  FinitenessReport report;
+  const Placeholder* placeholder = FindPlaceholder(name);
+  for (const dump::Value& value : record.values) {
+    if (value.kind == dump::ValueKind::kScalar && value.section == Section::kInput) {
+      report.fills_in_infinity |= value.value_text == "-inf" || value.value_text == "-Infinity";
+    }
+    if (value.kind != dump::ValueKind::kTensor || IsPlaceholder(value, placeholder)) continue;
+    const Finiteness state = FinitenessOfValue(value);
+    if (state == Finiteness::kFinite) continue;
+    if (value.section == Section::kOutput || record.direction == dump::Direction::kParametersGrad) {
+      Worsen(state, value.key, &report.output, &report.output_key);
+    } else if (value.section == Section::kParameter) {
+      Worsen(state, value.key, &report.weights, &report.weights_key);
+    } else {
+      Worsen(state, value.key, &report.input, &report.input_key);
+    }
+  }
+  report.fills_in_infinity |= WritesItsArgument(name.api);
+  return report;
+}
+
 void CheckOverflow(Graph* graph, size_t threads, const base::CancelToken* cancel) {
   base::ParallelFor(graph->nodes.size(), 256, threads, [&](size_t begin, size_t end) {
     if (cancel != nullptr && cancel->cancelled()) return;

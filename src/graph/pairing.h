@@ -48,4 +48,7 @@ class Pairing {
 /// fuzzy, layer mapping, or both.
 void MatchByScope(const MatchOptions& options, Pairing* pairing);
 
+/// Without names: by kind, class, shapes and order. A pair that might be another is none.
+void MatchAutomatically(const MatchOptions& options, Pairing* pairing);
+
 }  // namespace msprobe::graph

@@ -57,6 +57,9 @@ void PrintSides(const UnitSummary& total, std::string* out) {
     Print(out, "  %-26s %8" PRIu64 " %8" PRIu64 "\n", reason.c_str(), total.target.unmatched[i],
           total.golden.unmatched[i]);
   }
+  if (total.lowest_confidence < 1) {
+    Print(out, "%-36s %8.2f\n", "lowest confidence of a pair", total.lowest_confidence);
+  }
   if (total.mismatched > 0) {
     Print(out, "%-36s %8" PRIu64 "\n", "matched, but mismatched", total.mismatched);
   }

@@ -47,6 +47,9 @@ void WriteCounts(const UnitSummary& summary, JsonWriter* json) {
     json->Key("mode").String(compare::CompareModeName(summary.mode));
     WriteSide("target", summary.target, json);
     WriteSide("golden", summary.golden, json);
+    if (summary.lowest_confidence < 1) {
+      json->Key("lowest_confidence").Double(std::round(100 * summary.lowest_confidence) / 100);
+    }
     json->Key("mismatched").UInt(summary.mismatched);
     json->Key("bands").BeginArray();
     for (const uint64_t count : summary.bands) json->UInt(count);

@@ -132,6 +132,7 @@ void AddCounts(const UnitSummary& unit, UnitSummary* total) {
   if (unit.compared) total->mode = unit.mode;
   Add(unit.target, &total->target);
   Add(unit.golden, &total->golden);
+  total->lowest_confidence = std::min(total->lowest_confidence, unit.lowest_confidence);
   total->mismatched += unit.mismatched;
   for (size_t i = 0; i < unit.bands.size(); ++i) total->bands[i] += unit.bands[i];
   for (size_t i = 0; i < kOverflowLevels; ++i) total->overflow[i] += unit.overflow[i];
@@ -153,6 +154,10 @@ void SummarizeComparison(const compare::Comparison& comparison,
   summary->mode = comparison.mode;
   summary->target = CountSide(match.golden_of_target, match.target_reason);
   summary->golden = CountSide(match.target_of_golden, match.golden_reason);
+  for (NodeId id = 1; id < match.confidence.size(); ++id) {
+    if (match.golden_of_target[id] == graph::kNoNode) continue;
+    summary->lowest_confidence = std::min<double>(summary->lowest_confidence, match.confidence[id]);
+  }
   summary->mismatched =
       static_cast<uint64_t>(std::count(match.mismatched.begin(), match.mismatched.end(), true));
   summary->unreadable_tensors = comparison.unreadable_tensors;

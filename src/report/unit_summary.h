@@ -15,7 +15,7 @@
 
 namespace msprobe::report {
 
-inline constexpr size_t kReasonCount = static_cast<size_t>(graph::MatchReason::kOtherDType) + 1;
+inline constexpr size_t kReasonCount = graph::kMatchReasons;
 inline constexpr size_t kOverflowLevels = 4;
 inline constexpr size_t kListedNodes = 5;
 
@@ -50,6 +50,7 @@ struct UnitSummary {
   compare::CompareMode mode = compare::CompareMode::kStatistics;
   SideCounts target;
   SideCounts golden;
+  double lowest_confidence = 1;     ///< of a pair; only automatic matching doubts
   uint64_t mismatched = 0;          ///< pairs whose type, shape or count differ (loose)
   std::array<uint64_t, 5> bands{};  ///< compared target nodes by colour band, fine to worst
   uint64_t without_index = 0;       ///< pairs without values to compare

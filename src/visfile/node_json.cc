@@ -192,16 +192,22 @@ double SideText::PluginIndex(NodeId node) const {
   return std::clamp(inverted ? 1 - result.index : result.index, 0.0, kWorstInVis);
 }
 
-std::string_view SideText::ReasonText(NodeId node) const {
-  if (side_ == Side::kTarget) {
-    const uint32_t reason = comparison_->nodes[node].reason;
-    if (reason < comparison_->reasons.size() && !comparison_->reasons[reason].empty()) {
-      return comparison_->reasons[reason];
+std::string SideText::ReasonText(NodeId node) const {
+  const graph::Match& match = comparison_->match;
+  const bool is_target = side_ == Side::kTarget;
+  std::string reason;
+  if (is_target) {
+    const uint32_t id = comparison_->nodes[node].reason;
+    if (id < comparison_->reasons.size()) reason = comparison_->reasons[id];
+    if (reason.empty() && !divergences_.empty() && divergences_[node] != nullptr) {
+      reason = divergences_[node]->reason;
     }
-    if (!divergences_.empty() && divergences_[node] != nullptr) return divergences_[node]->reason;
-    return graph::MatchReasonText(comparison_->match.target_reason[node]);
   }
-  return graph::MatchReasonText(comparison_->match.golden_reason[node]);
+  const bool automatic = is_target && !match.confidence.empty() && Partner(node) != kNoNode;
+  if (!reason.empty() && !automatic) return reason;
+  std::string note =
+      graph::MatchNote(match, *comparison_->target, *comparison_->golden, node, is_target);
+  return reason.empty() ? note : reason + "; " + note;
 }
 
 NodeVerdict SideText::Verdict(NodeId node) const {

@@ -27,7 +27,7 @@ struct NodeVerdict {
   double index;        ///< 0 fine … 1 worst
   double worst_below;  ///< itself and all below
   std::string_view status;
-  std::string_view reason;
+  std::string reason;
   std::string_view role;
 };
 
@@ -61,7 +61,7 @@ class SideText {
  private:
   void AppendSection(graph::NodeId node, bool outputs, NodeScratch* scratch,
                      std::string* out) const;
-  std::string_view ReasonText(graph::NodeId node) const;
+  std::string ReasonText(graph::NodeId node) const;
   graph::NodeId Partner(graph::NodeId node) const;
 
   Side side_;

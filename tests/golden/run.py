@@ -40,7 +40,7 @@ from schema_check import schema_problems  # noqa: E402
 
 TIMEOUT_SECONDS = 120
 SCHEMA_OF = {"graph": "graph_summary", "graph_visualize": "graph_summary", "inspect": "inspect",
-             "compare": "compare"}
+             "compare": "compare", "overflow": "overflow"}
 
 
 def program() -> Path:

@@ -1,0 +1,161 @@
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "graph/auto_match.h"
+#include "graph/node_name.h"
+
+namespace msprobe::graph {
+namespace {
+
+class Follower {
+ public:
+  explicit Follower(AutoMatchState* state) : state_(*state) {}
+
+  void Run() {
+    const size_t forward = state_.linked.size();
+    for (size_t i = 0; i < forward; ++i) FollowNames(state_.linked[i]);
+    for (uint32_t i = 0; i < match_.groups.size(); ++i) {
+      for (const NodeId id : match_.groups[i].targets) SpreadGroup(target_, id, i);
+      for (const NodeId id : match_.groups[i].goldens) SpreadGroup(golden_, id, i);
+    }
+    MatchCollections();
+    MatchRest();
+    Explain(target_);
+    Explain(golden_);
+    MarkOtherShapes();
+  }
+
+ private:
+  void LinkNamed(const std::string& target_name, const std::string& golden_name, float confidence) {
+    if (target_name.empty() || golden_name.empty()) return;
+    const NodeId target = target_.graph.Find(target_name);
+    const NodeId golden = golden_.graph.Find(golden_name);
+    if (target == kNoNode || golden == kNoNode) return;
+    if (pairing_.golden_of(target) != kNoNode || !pairing_.is_free(golden)) return;
+    state_.Link(target, golden, confidence);
+  }
+
+  /// What belongs to a forward node by its name: its backward, the gradients of its parameters.
+  void FollowNames(NodeId target) {
+    const std::string_view target_id = target_.graph.nodes[target].name;
+    const std::string_view golden_id = golden_.graph.nodes[pairing_.golden_of(target)].name;
+    const NodeName target_name = ParseNodeName(target_id);
+    const NodeName golden_name = ParseNodeName(golden_id);
+    const float confidence = match_.confidence[target];
+    LinkNamed(BackwardOf(target_id, target_name), BackwardOf(golden_id, golden_name), confidence);
+    if (target_name.kind != NodeKind::kModule) return;
+    for (const std::string_view call : {"same", "", ".0"}) {
+      LinkNamed(GradientsOf(target_id, target_name, call),
+                GradientsOf(golden_id, golden_name, call), confidence);
+    }
+  }
+
+  /// Gradients are counted by the calls of the module, or come once: without a number, or as 0.
+  static std::string GradientsOf(std::string_view id, const NodeName& name, std::string_view call) {
+    std::string gradients(id.substr(0, name.direction_begin));
+    gradients += "parameters_grad";
+    gradients += call == "same" ? id.substr(name.direction_begin + name.direction_size) : call;
+    return gradients;
+  }
+
+  /// The backward of a part of a fused projection is one, too, and so are the gradients.
+  static void SpreadGroup(MatchSide& side, NodeId id, uint32_t group) {
+    const std::string_view name = side.graph.nodes[id].name;
+    const NodeName parts = ParseNodeName(name);
+    for (const std::string& other :
+         {BackwardOf(name, parts), GradientsOf(name, parts, "same"), GradientsOf(name, parts, ""),
+          GradientsOf(name, parts, ".0")}) {
+      const NodeId node = other.empty() ? kNoNode : side.graph.Find(other);
+      if (node == kNoNode || side.partner[node] != kNoNode) continue;
+      side.group[node] = group;
+      side.reason[node] = MatchReason::kFusedProjection;
+    }
+  }
+
+  /// A run of APIs between modules is what its members say.
+  void MatchCollections() {
+    for (NodeId id = 1; id < target_.graph.nodes.size(); ++id) {
+      if (target_.graph.nodes[id].kind != NodeKind::kApiCollection) continue;
+      NodeId golden = kNoNode;
+      float confidence = 1;
+      for (const NodeId child : target_.graph.children(id)) {
+        const NodeId partner = pairing_.golden_of(child);
+        if (partner == kNoNode) continue;
+        const NodeId parent = golden_.graph.nodes[partner].parent;
+        if (golden != kNoNode && parent != golden) {
+          golden = kNoNode;
+          break;
+        }
+        golden = parent;
+        confidence = std::min(confidence, match_.confidence[child]);
+      }
+      const bool fits = golden != kNoNode && pairing_.is_free(golden) &&
+                        golden_.graph.nodes[golden].kind == NodeKind::kApiCollection;
+      if (fits) state_.Link(id, golden, confidence);
+    }
+  }
+
+  /// Modules of the same name in the same pair, although their shapes differ: as in loose mode.
+  void MatchRest() {
+    std::vector<NodeId> named;
+    for (const NodeId id : ParentsFirst(target_.graph)) {
+      const Node& node = target_.graph.nodes[id];
+      if (node.kind != NodeKind::kModule || pairing_.golden_of(id) != kNoNode) continue;
+      if (match_.target_reason[id] == MatchReason::kFusedProjection) continue;
+      const NodeId partner = golden_.graph.Find(node.name);
+      if (partner == kNoNode || !pairing_.is_free(partner)) continue;
+      if (match_.golden_reason[partner] == MatchReason::kFusedProjection) continue;
+      if (pairing_.golden_of(node.parent) != golden_.graph.nodes[partner].parent) continue;
+      state_.Link(id, partner, kLeastLikeness);
+      named.push_back(id);
+    }
+    pairing_.Check(named, RecordRule::kSameUpToDType, options_, [&](NodeId id, MatchReason reason) {
+      match_.target_reason[id] = reason;
+      match_.golden_reason[match_.golden_of_target[id]] = reason;
+      match_.mismatched[id] = reason != MatchReason::kOtherDType;
+    });
+  }
+
+  static void Explain(MatchSide& side) {
+    for (const NodeId id : ParentsFirst(side.graph)) {
+      if (id == kRootNode || side.partner[id] != kNoNode) continue;
+      MatchReason& reason = side.reason[id];
+      if (reason != MatchReason::kNoCounterpart) continue;
+      const Node& node = side.graph.nodes[id];
+      if (node.is_backward) {  // as its forward
+        const NodeId forward = side.graph.Find(ForwardOf(node.name, ParseNodeName(node.name)));
+        if (forward != kNoNode && side.partner[forward] == kNoNode) reason = side.reason[forward];
+      }
+      if (reason == MatchReason::kNoCounterpart && node.parent != kRootNode &&
+          side.partner[node.parent] == kNoNode &&
+          side.reason[node.parent] != MatchReason::kWrapper) {
+        reason = MatchReason::kParentUnmatched;
+      }
+    }
+  }
+
+  /// Layouts may differ between stacks: where they do, the numbers alone are compared.
+  void MarkOtherShapes() {
+    std::vector<NodeId> pairs;
+    for (const NodeId id : state_.linked) {
+      if (!match_.mismatched[id]) pairs.push_back(id);
+    }
+    pairing_.Check(pairs, RecordRule::kSameUpToDType, options_, [&](NodeId id, MatchReason reason) {
+      match_.by_mapping[id] = reason != MatchReason::kOtherDType;
+    });
+  }
+
+  AutoMatchState& state_;
+  const MatchOptions& options_ = state_.options;
+  Pairing& pairing_ = state_.pairing;
+  Match& match_ = state_.match;
+  MatchSide& target_ = state_.target;
+  MatchSide& golden_ = state_.golden;
+};
+
+}  // namespace
+
+void MatchWhatFollows(AutoMatchState* state) { Follower(state).Run(); }
+
+}  // namespace msprobe::graph

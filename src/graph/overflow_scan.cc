@@ -1,0 +1,127 @@
+#include "graph/overflow_scan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "graph/collective_call.h"
+#include "graph/node_name.h"
+
+namespace msprobe::graph {
+namespace {
+
+constexpr size_t kKeptEvents = 16;
+constexpr size_t kKeptSources = 4;
+
+class Scanner {
+ public:
+  explicit Scanner(const Graph& graph) : graph_(graph), event_below_(graph.nodes.size(), false) {}
+
+  void Visit(NodeId id, uint32_t position) {
+    const Node& node = graph_.nodes[id];
+    if (id == kRootNode || node.entry == dump::kNoEntry) return PassOn(id);
+    ++scan_.nodes;
+    if (!graph_.dump->Read(node.entry, &record_).ok()) {
+      ++scan_.unreadable;
+      return PassOn(id);
+    }
+    const NodeName name = ParseNodeName(node.name);
+    const FinitenessReport report = FinitenessOf(record_, name);
+    const Finiteness taken = std::max(report.input, report.weights);
+    if (IsCollective(name)) {
+      scan_.communication.push_back(
+          {id, position, taken > Finiteness::kMasked, report.output > Finiteness::kMasked});
+    }
+    if (!event_below_[id] && IsEvent(report, taken)) AddEvent(id, position, report, name);
+    PassOn(id);
+  }
+
+  OverflowScan Finish() {
+    std::ranges::sort(scan_.communication, {}, &OverflowScan::Communication::node);
+    return std::move(scan_);
+  }
+
+ private:
+  void PassOn(NodeId id) {
+    const NodeId parent = graph_.nodes[id].parent;
+    if (parent != kNoNode && event_below_[id]) event_below_[parent] = true;
+  }
+
+  static bool IsEvent(const FinitenessReport& report, Finiteness taken) {
+    if (report.output > Finiteness::kMasked || taken > Finiteness::kMasked) return true;
+    if (report.output != Finiteness::kMasked) return false;
+    return taken == Finiteness::kFinite && !report.fills_in_infinity;
+  }
+
+  void AddEvent(NodeId id, uint32_t position, const FinitenessReport& report,
+                const NodeName& name) {
+    event_below_[id] = true;
+    OverflowEvent event;
+    event.node = id;
+    event.position = position;
+    event.input = std::max(report.input, report.weights);
+    event.output = report.output;
+    event.in_weights = event.taken_in() && report.input <= Finiteness::kMasked;
+    event.is_collective = IsCollective(name);
+    const bool is_source = event.is_source();
+    const bool keep_event = scan_.events.size() < kKeptEvents;
+    const bool keep_source = is_source && scan_.event_count > 0 &&
+                             name.direction != dump::Direction::kParametersGrad &&
+                             !event.is_collective;
+    ++scan_.event_count;
+    scan_.source_count += keep_source;
+    if (!keep_event && !(keep_source && scan_.later_sources.size() < kKeptSources)) return;
+    event.name = graph_.nodes[id].name;
+    event.key = is_source          ? report.output_key
+                : event.in_weights ? report.weights_key
+                                   : report.input_key;
+    std::vector<std::string> lines = StackLines(graph_, id, false);
+    if (!lines.empty()) event.source = std::move(lines.front());
+    if (keep_source && scan_.later_sources.size() < kKeptSources) {
+      scan_.later_sources.push_back(event);
+    }
+    if (keep_event) scan_.events.push_back(std::move(event));
+  }
+
+  const Graph& graph_;
+  std::vector<bool> event_below_;
+  dump::Record record_;
+  OverflowScan scan_;
+};
+
+}  // namespace
+
+std::unique_ptr<Graph> BuildFlatGraph(std::shared_ptr<const dump::RankDump> dump) {
+  auto graph = std::make_unique<Graph>();
+  graph->dump = std::move(dump);
+  const auto count = static_cast<NodeId>(graph->dump->entry_count());
+  graph->nodes.resize(count + size_t{1});
+  graph->nodes[kRootNode].name = kRootName;
+  graph->nodes[kRootNode].children_size = count;
+  for (NodeId id = 1; id <= count; ++id) {
+    Node& node = graph->nodes[id];
+    node.name = graph->dump->entry_name(id - 1);
+    const NodeName name = ParseNodeName(node.name);
+    node.kind = name.kind;
+    node.direction = name.direction;
+    node.is_backward = name.direction == dump::Direction::kBackward;
+    node.parent = kRootNode;
+    node.entry = id - 1;
+    node.children_begin = count;
+    node.stack = graph->dump->FindStack(node.is_backward ? ForwardOf(node.name, name)
+                                                         : std::string(node.name));
+    graph->child_ids.push_back(id);
+  }
+  return graph;
+}
+
+OverflowScan ScanOverflow(const Graph& graph, const base::CancelToken* cancel) {
+  Scanner scanner(graph);
+  uint32_t position = 0;
+  for (const NodeId id : CompletionOrder(graph)) {
+    if (position % 1024 == 0 && cancel != nullptr && cancel->cancelled()) break;
+    scanner.Visit(id, position++);
+  }
+  return scanner.Finish();
+}
+
+}  // namespace msprobe::graph
