@@ -28,8 +28,8 @@ struct ReplacedOption {
   std::string_view replacement;
 };
 constexpr std::string_view kNotMerged =
-    "every rank keeps its own graph: give the directory that holds the ranks; ranks of another "
-    "parallel layout are compared one by one with --match auto; ";
+    "ranks are not merged into one graph: give the directory that holds them, and each keeps its "
+    "own; ";
 constexpr std::array kReplacedOptions = {
     ReplacedOption{"--rank_size", kNotMerged},
     ReplacedOption{"--tp", kNotMerged},

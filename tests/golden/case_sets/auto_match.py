@@ -110,6 +110,13 @@ def other_kind():
          [AUTO + " -f", AUTO + " -lm map.yaml"], {"npu": silu.dump, "bench": gelu.dump})
 
 
+def other_tools():
+    line = "msprobe graph_visualize -tp npu -o out"
+    case("usage/options_of_other_tools", "options for merging ranks name what to do instead",
+         [f"{line} {option} 8" for option in ("--rank_size", "--tp", "--vpp", "--order")] +
+         [line + " --file_type db"], {"npu": block(Model(), "layers.0", "").dump})
+
+
 def make():
-    for write in (fused, wrappers, calls, ambiguous, missing_layer, other_kind):
+    for write in (fused, wrappers, calls, ambiguous, missing_layer, other_kind, other_tools):
         write()
