@@ -1,5 +1,4 @@
 // Hits while typing, on both sides; only the last query counts.
-import assert from "node:assert/strict";
 import { becomes, journey, open, picture, RUN, selected } from "./page.mjs";
 
 await journey(async (page) => {
@@ -14,7 +13,6 @@ await journey(async (page) => {
   await page.locator(".hits .item", { hasText: "Functional.softmax.5" }).first().waitFor();
   await becomes(() => asked.at(-1), "SOFTmax");
   await becomes(() => page.locator(".hits-count").textContent().then((text) => text.slice(0, 7)), "12 hits");
-  assert.ok(asked.length < 7, `asked for ${asked}`);
   await picture(page, "search");
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowDown");

@@ -1,0 +1,42 @@
+import { signal } from "@preact/signals";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { Search } from "./search";
+import type { Workspace } from "./workspace";
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+it("asks for the first key at once and for the last of those that follow quickly", async () => {
+  const asked: string[] = [];
+  const workspace = {
+    views: signal([]),
+    file: signal({}),
+    comparison: signal(true),
+    ref: { file: "a.vis", u: 0 },
+    source: {
+      search: async (_unit: unknown, query: string) => {
+        asked.push(query);
+        return { total: 0, offset: 0, items: [] };
+      },
+    },
+  };
+  const search = new Search(workspace as unknown as Workspace);
+  for (const query of ["s", "so", "sof", "soft"]) {
+    search.type(query);
+    await vi.advanceTimersByTimeAsync(10);
+  }
+  expect(asked).toEqual(["s"]);
+  await vi.advanceTimersByTimeAsync(100);
+  expect(asked).toEqual(["s", "soft"]);
+  search.type("softmax");
+  await vi.advanceTimersByTimeAsync(1);
+  expect(asked).toEqual(["s", "soft", "softmax"]);
+  search.type(" ");
+  await vi.advanceTimersByTimeAsync(100);
+  expect(asked.length).toBe(3);
+  expect(search.hits.value).toBeNull();
+});
