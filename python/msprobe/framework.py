@@ -52,7 +52,7 @@ class Framework(Protocol):
     def parameters(self, module: Any) -> List[Tuple[str, Any]]:
         """The parameters that are the module's own."""
 
-    def watch_objects(self, models: List[Any]) -> None:
+    def watch_objects(self, models: List[Any], config: Any) -> None:
         """A step begins with these models: whose objects, other than modules, are called."""
 
     def watch_api_calls(self, patches: Any, config: Any) -> List[str]:

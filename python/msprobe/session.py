@@ -251,7 +251,7 @@ class Session:
                     if isinstance(model, (list, tuple)):
                         prefix += f".{index}"
                     entries.extend(self.framework.modules(root, prefix))
-        self.framework.watch_objects(roots if config.level in ("L1", "mix") else [])
+        self.framework.watch_objects(roots, config)
         _core.set_modules(entries, roots)
         _core.begin_step(self.writer)
         self.framework.begin_gradients()

@@ -246,6 +246,50 @@ def test_jit_is_one_record_and_is_not_compiled_again(collect):
     np.testing.assert_array_equal(compiled[0], plain)
 
 
+# What has been compiled belongs to the code object: each case needs its own.
+BY_BYTECODE = """class ByBytecode(nn.Cell):
+    @ms.jit(capture_mode="bytecode")
+    def construct(self, x):
+        return ops.tanh(x) * 2
+"""
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_start_after_jit_by_bytecode_is_said(collect, late, capsys, monkeypatch):
+    from msprobe.mindspore import PrecisionDebugger
+
+    monkeypatch.setattr(PrecisionDebugger.framework, "_started", False)
+    names = dict(globals())
+    exec(BY_BYTECODE, names)
+    net = nn.SequentialCell(names["ByBytecode"](), nn.ReLU())
+    if late:
+        net(Tensor(X))
+    dump = collect(lambda: net(Tensor(X)), net, level="mix")
+    said = "ByBytecode was compiled by jit before start()" in capsys.readouterr().err
+    assert said is late
+    assert ("Functional.tanh.0.forward" in dump.names) is not late
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_start_after_jit_by_source_loses_nothing(collect, late, capsys, monkeypatch):
+    from msprobe.mindspore import PrecisionDebugger
+
+    class BySource(nn.Cell):
+        @ms.jit
+        def construct(self, x):
+            return ops.tanh(x) * 2
+
+    monkeypatch.setattr(PrecisionDebugger.framework, "_started", False)
+    net = nn.SequentialCell(BySource(), nn.ReLU())
+    if late:
+        net(Tensor(X))
+    dump = collect(lambda: net(Tensor(X)), net, level="mix")
+    assert "compiled" not in capsys.readouterr().err
+    assert [n for n in dump.names if n.endswith(".0")] == [
+        "Cell.0.BySource.forward.0", "Cell.1.ReLU.forward.0"]
+    assert "Jit.construct.0.forward" in dump.names
+
+
 def test_functions_are_the_same_objects_after_stop(collect):
     before = (ops.relu, mint.exp, Tensor.__add__, nn.Cell.__call__, ops.relu.__code__)
     collect(lambda: ops.relu(Tensor(X)), level="L1")

@@ -17,7 +17,7 @@ class MindSporeFramework:
         self.torch: Optional[Any] = adapter.torch_module()
         self._parameters = gradients.ParameterHooks()
         self._launches = _Launches()
-        self._constructed = False
+        self._constructed = self._started = False
 
     @property
     def name(self) -> str:
@@ -72,8 +72,11 @@ class MindSporeFramework:
     def parameters(self, module: Any) -> List[Tuple[str, Any]]:
         return module_calls.own_parameters(module)
 
-    def watch_objects(self, models: List[Any]) -> None:
-        module_calls.note_primitives(models)
+    def watch_objects(self, models: List[Any], config: Any) -> None:
+        if not self._started:
+            module_calls.warn_of_compiled(models)
+        self._started = True
+        module_calls.note_primitives(models if config.level in ("L1", "mix") else [])
 
     def watch_api_calls(self, patches: Any, config: Any) -> List[str]:
         module_calls.watch_primitives(patches)

@@ -3,11 +3,13 @@
 from typing import Any, Dict, List, Optional, Set, Tuple
 
 from mindspore import nn
+from mindspore._c_expression import get_code_extra
 from mindspore.common import api
 from mindspore.ops import Primitive
 
 from msprobe.framework import ModuleEntry
 from msprobe.modules import subclasses, walk
+from msprobe.notices import warn
 from msprobe.trampoline import make_trampoline
 
 _primitives: Dict[int, Tuple[Any, str]] = {}  # by identity; held, so that no identity comes twice
@@ -84,6 +86,22 @@ def name_object(value: Any) -> Optional[str]:
         return _primitives[id(value)][1] if id(value) in _primitives else None
     function = getattr(value, "fn", None) if _jit_is_recorded else None
     return f"Jit.{function.__name__}" if function is not None else None
+
+
+def warn_of_compiled(models: List[Any]) -> None:
+    """jit by bytecode takes the program as it finds it: what is watched later is not called."""
+    late = [type(module).__name__ for model in models
+            for module in (model, *(entry[0] for entry in descendants(model, "")))
+            if _is_compiled(getattr(module, "construct", None))]
+    if late:
+        shown = ", ".join(dict.fromkeys(late))
+        warn(f"{shown} was compiled by jit before start(), what runs inside is not recorded: call "
+             "start() before the first training step")
+
+
+def _is_compiled(construct: Any) -> bool:
+    inner = getattr(construct, "__wrapped__", None)
+    return hasattr(construct, "__wrapped_by_jit__") and get_code_extra(inner) is not None
 
 
 def watch_primitives(patches: Any) -> None:

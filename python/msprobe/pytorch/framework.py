@@ -54,7 +54,7 @@ class TorchFramework:
     def parameters(self, module: Any) -> List[Tuple[str, Any]]:
         return module_calls.own_parameters(module)
 
-    def watch_objects(self, models: List[Any]) -> None:
+    def watch_objects(self, models: List[Any], config: Any) -> None:
         pass
 
     def watch_api_calls(self, patches: Any, config: Any) -> List[str]:
