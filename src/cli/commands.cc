@@ -8,14 +8,15 @@ extern const Command kGraphCommand;
 extern const Command kGraphVisualizeCommand;
 extern const Command kCompareCommand;
 extern const Command kOverflowCommand;
+extern const Command kQueryCommand;
 extern const Command kViewCommand;
 extern const Command kInspectCommand;
 extern const Command kCompletionCommand;
 
 std::span<const Command* const> Commands() {
-  static constexpr std::array<const Command*, 7> kAll = {
-      &kGraphCommand, &kGraphVisualizeCommand, &kCompareCommand,    &kOverflowCommand,
-      &kViewCommand,  &kInspectCommand,        &kCompletionCommand,
+  static constexpr std::array<const Command*, 8> kAll = {
+      &kGraphCommand, &kGraphVisualizeCommand, &kCompareCommand, &kOverflowCommand,
+      &kQueryCommand, &kViewCommand,           &kInspectCommand, &kCompletionCommand,
   };
   return kAll;
 }

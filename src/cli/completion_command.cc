@@ -2,6 +2,7 @@
 
 #include "cli/command.h"
 #include "cli/console.h"
+#include "formats/json/json_writer.h"
 
 namespace msprobe::cli {
 
@@ -159,7 +160,16 @@ std::string ZshScript() {
 }
 
 int RunCompletion(const Arguments& arguments) {
-  PrintOut(arguments.positional[0] == "bash" ? BashScript() : ZshScript());
+  const std::string& shell = arguments.positional[0];
+  const std::string script = shell == "bash" ? BashScript() : ZshScript();
+  if (arguments.Has("--json")) {
+    std::string out;
+    formats::JsonWriter json(&out);
+    json.BeginObject().Key("shell").String(shell).Key("script").String(script).EndObject();
+    PrintOut(out + "\n");
+  } else {
+    PrintOut(script);
+  }
   return 0;
 }
 
@@ -174,7 +184,14 @@ const Command kCompletionCommand = {
     "  source <(msprobe completion bash)        for this shell\n"
     "  msprobe completion zsh > ~/.zfunc/_msprobe\n",
     {{"SHELL", "bash or zsh", ValueHint::kChoice, {"bash", "zsh"}, true}},
-    {},
+    {{"--json",
+      {},
+      OptionKind::kFlag,
+      "",
+      "print the script as a JSON object",
+      ValueHint::kNone,
+      {},
+      false}},
     RunCompletion,
 };
 

@@ -10,8 +10,10 @@
 #include "base/thread_pool.h"
 #include "cli/command.h"
 #include "cli/console.h"
+#include "cli/job_options.h"
 #include "cli/signals.h"
 #include "formats/json/config_json.h"
+#include "formats/json/json_writer.h"
 #include "report/printable.h"
 #include "server/http_server.h"
 #include "server/report_page.h"
@@ -83,10 +85,7 @@ Status Export(viewer::ViewerApi* api, const std::string& path, const std::string
 Result<app::UnitJob> ReadDumps(const Arguments& arguments) {
   app::UnitJob job;
   job.golden = arguments.Value("--golden");
-  job.match_mode = app::MatchModeOf(arguments.Value("--match", "strict"));
-  job.fuzzy_match = arguments.Has("--fuzzy_match");
-  job.layer_mapping = arguments.Value("--layer_mapping");
-  job.ignore_classes = arguments.Has("--layer_mapping");
+  MSPROBE_RETURN_IF_ERROR(ReadJob(arguments, "strict", &job));
   for (const char* option : {"--match", "--fuzzy_match", "--layer_mapping"}) {
     if (job.golden.empty() && arguments.Has(option)) {
       return InvalidArgumentError(std::string(option) + " pairs two dumps, but there is one",
@@ -97,7 +96,16 @@ Result<app::UnitJob> ReadDumps(const Arguments& arguments) {
   return job;
 }
 
+/// The one thing that is asked for, as a line or as an object with one member.
+void PrintAnswer(std::string_view name, const std::string& text, bool json) {
+  if (!json) return PrintOut(text + "\n");
+  std::string out;
+  formats::JsonWriter(&out).BeginObject().Key(name).String(text).EndObject();
+  PrintOut(out + "\n");
+}
+
 int RunView(const Arguments& arguments) {
+  const bool json = arguments.Has("--json");
   server::ServerOptions server;
   server.host = arguments.Value("--host", server.host);
   const Result<uint16_t> port = ParsePort(arguments.Value("--port", "0"));
@@ -121,12 +129,12 @@ int RunView(const Arguments& arguments) {
     const std::string report = arguments.Value("--export");
     const Status exported = Export(api->get(), report, arguments.Value("--subtree"));
     if (!exported.ok()) return Fail(exported);
-    PrintOut(report + "\n");
+    PrintAnswer("report", report, json);
     return 0;
   }
   const bool open = arguments.Has("--open");
-  const Status status = server::Serve(api->get(), server, cancel, [open](const std::string& url) {
-    PrintOut(url + "\n");
+  const Status status = server::Serve(api->get(), server, cancel, [&](const std::string& url) {
+    PrintAnswer("url", url, json);
     PrintError("Serving until Ctrl-C.\n");
     if (open) OpenBrowser(url);
   });
@@ -203,6 +211,14 @@ const Command kViewCommand = {
       OptionKind::kFlag,
       "",
       "show the page in the browser",
+      ValueHint::kNone,
+      {},
+      false},
+     {"--json",
+      {},
+      OptionKind::kFlag,
+      "",
+      "print the address, or the file of --export, as a JSON object",
       ValueHint::kNone,
       {},
       false},

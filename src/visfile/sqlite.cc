@@ -19,6 +19,7 @@ Status ErrorOf(sqlite3* database, std::string_view doing, const std::string& pat
     case SQLITE_NOMEM: return OutOfMemoryError("use fewer threads (-j 1) or fewer ranks", path);
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
+    case SQLITE_AUTH:
     case SQLITE_ERROR: return CorruptError(fact, "check that this is the right file", path);
     default: {
       const int error_number = database != nullptr ? sqlite3_system_errno(database) : 0;
@@ -76,6 +77,23 @@ Result<bool> Statement::Step() {
 
 int Statement::columns() const { return sqlite3_column_count(statement_); }
 
+std::string_view Statement::column_name(int column) const {
+  const char* name = sqlite3_column_name(statement_, column);
+  return name != nullptr ? name : "";
+}
+
+Statement::Kind Statement::kind(int column) const {
+  switch (sqlite3_column_type(statement_, column)) {
+    case SQLITE_INTEGER: return Kind::kInt;
+    case SQLITE_FLOAT: return Kind::kDouble;
+    case SQLITE_TEXT: return Kind::kText;
+    case SQLITE_BLOB: return Kind::kBlob;
+    default: return Kind::kNull;
+  }
+}
+
+bool Statement::read_only() const { return sqlite3_stmt_readonly(statement_) != 0; }
+
 bool Statement::IsNull(int column) const {
   return sqlite3_column_type(statement_, column) == SQLITE_NULL;
 }
@@ -101,11 +119,14 @@ std::string_view Statement::Blob(int column) const {
 void Statement::Reset() { sqlite3_reset(statement_); }
 
 Database::Database(Database&& other) noexcept
-    : database_(std::exchange(other.database_, nullptr)), path_(std::move(other.path_)) {}
+    : database_(std::exchange(other.database_, nullptr)),
+      path_(std::move(other.path_)),
+      stop_(std::move(other.stop_)) {}
 
 Database& Database::operator=(Database&& other) noexcept {
   std::swap(database_, other.database_);
   std::swap(path_, other.path_);
+  std::swap(stop_, other.stop_);
   return *this;
 }
 
@@ -129,18 +150,58 @@ Result<Database> Database::Open(const std::filesystem::path& path, Mode mode,
   return database;
 }
 
+Result<Database> Database::OpenInMemory() {
+  Database database;
+  database.path_ = std::make_unique<std::string>("the tables in memory");
+  constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX;
+  if (sqlite3_open_v2(":memory:", &database.database_, kFlags, nullptr) != SQLITE_OK) {
+    return database.Error("SQLite cannot start");
+  }
+  return database;
+}
+
+void Database::AllowReadingOnly() {
+  constexpr int kLongestValue = 64 << 20;
+  sqlite3_limit(database_, SQLITE_LIMIT_LENGTH, kLongestValue);
+  sqlite3_limit(database_, SQLITE_LIMIT_ATTACHED, 0);
+  sqlite3_set_authorizer(
+      database_,
+      [](void*, int action, const char*, const char* name, const char*, const char*) {
+        switch (action) {
+          case SQLITE_SELECT:
+          case SQLITE_READ:
+          case SQLITE_RECURSIVE: return SQLITE_OK;
+          case SQLITE_FUNCTION:
+            return std::string_view(name) == "load_extension" ? SQLITE_DENY : SQLITE_OK;
+          default: return SQLITE_DENY;
+        }
+      },
+      nullptr);
+}
+
+void Database::StopWhen(std::function<bool()> stop) {
+  constexpr int kStepsBetween = 100'000;
+  stop_ = std::make_unique<std::function<bool()>>(std::move(stop));
+  sqlite3_progress_handler(
+      database_, kStepsBetween,
+      [](void* asked) { return (*static_cast<std::function<bool()>*>(asked))() ? 1 : 0; },
+      stop_.get());
+}
+
 Status Database::Execute(const char* sql) {
   if (sqlite3_exec(database_, sql, nullptr, nullptr, nullptr) == SQLITE_OK) return Status::Ok();
   return Error("SQLite cannot go on");
 }
 
-Result<Statement> Database::Prepare(std::string_view sql) {
+Result<Statement> Database::Prepare(std::string_view sql, std::string_view* rest) {
   Statement statement;
   statement.path_ = path_.get();
+  const char* tail = nullptr;
   if (sqlite3_prepare_v2(database_, sql.data(), static_cast<int>(sql.size()), &statement.statement_,
-                         nullptr) != SQLITE_OK) {
+                         &tail) != SQLITE_OK) {
     return Error("SQLite does not take the query");
   }
+  if (rest != nullptr) *rest = sql.substr(static_cast<size_t>(tail - sql.data()));
   return statement;
 }
 

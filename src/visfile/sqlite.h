@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -34,6 +35,11 @@ class Statement {
   Result<bool> Step();
 
   int columns() const;
+  std::string_view column_name(int column) const;
+  enum class Kind { kNull, kInt, kDouble, kText, kBlob };
+  Kind kind(int column) const;
+  bool read_only() const;
+  bool empty() const { return statement_ == nullptr; }  ///< only blanks and comments
   bool IsNull(int column) const;
   int64_t Int(int column) const;
   double Double(int column) const;
@@ -63,8 +69,17 @@ class Database {
   static Result<Database> Open(const std::filesystem::path& path, Mode mode,
                                const std::filesystem::path& shown = {});
 
+  /// In memory, gone with this object.
+  static Result<Database> OpenInMemory();
+
+  /// From now on statements may only read: no writing, no PRAGMA, no ATTACH, no other file.
+  void AllowReadingOnly();
+  /// Statements give up when `stop` says so; it is asked every few milliseconds.
+  void StopWhen(std::function<bool()> stop);
+
   Status Execute(const char* sql);
-  Result<Statement> Prepare(std::string_view sql);
+  /// `rest`, if given, gets what stands behind the first statement.
+  Result<Statement> Prepare(std::string_view sql, std::string_view* rest = nullptr);
   /// Reports what only shows when the file is closed.
   Status Close();
 
@@ -73,6 +88,7 @@ class Database {
 
   sqlite3* database_ = nullptr;
   std::unique_ptr<std::string> path_;  ///< keeps its address when the Database moves
+  std::unique_ptr<std::function<bool()>> stop_;
 };
 
 }  // namespace msprobe::visfile

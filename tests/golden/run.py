@@ -5,7 +5,8 @@ usage: run.py [--rebaseline] [--list] [SUBSTRING ...]
 
 A case is cases/<area>/<name>/ with
   case.toml   summary (the rule), run (command lines, each run by a shell-like split), and
-              optionally: prepare (shell lines run in the scratch copy first), values ("all" or
+              optionally: prepare (shell lines run in the scratch copy first, $MSPROBE is the
+              program), values ("all" or
               node names whose data is shown), file_size_limit (bytes), [[difference]]
   input/      copied into a scratch directory, where the commands run
   peer.json   optional: what another tool made of the same input (see observed.py)
@@ -40,7 +41,8 @@ from schema_check import schema_problems  # noqa: E402
 
 TIMEOUT_SECONDS = 120
 SCHEMA_OF = {"graph": "graph_summary", "graph_visualize": "graph_summary", "inspect": "inspect",
-             "compare": "compare", "overflow": "overflow"}
+             "compare": "compare", "overflow": "overflow", "query": "query", "view": "view",
+             "completion": "completion"}
 
 
 def program() -> Path:
@@ -126,7 +128,8 @@ class Case:
         if (self.directory / "input").is_dir():
             shutil.copytree(self.directory / "input", scratch, dirs_exist_ok=True, symlinks=True)
         for line in self.config.get("prepare", []):
-            subprocess.run(["sh", "-euc", line], cwd=scratch, check=True)
+            subprocess.run(["sh", "-euc", line], cwd=scratch, check=True,
+                           env={**os.environ, "MSPROBE": str(program())})
         before = {path.relative_to(scratch) for path in scratch.rglob("*")}
         console = "".join(self._run_command(line, scratch) for line in self.config["run"])
         console += "--- files\n" + normalise(list_files(scratch, before), scratch)

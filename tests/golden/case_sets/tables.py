@@ -146,6 +146,57 @@ def gate():
          COMPARE + " --junit no/such/report.xml", SAME)
 
 
+def queries():
+    case("query/dump", "a dump: entries, tensors, stacks; text, csv and json",
+         ["msprobe query npu 'select name, kind, direction, class, api, call, parent from entries'",
+          "msprobe query npu 'select * from tensors limit 2' --json",
+          "msprobe query npu 'select stack, place, frame from stacks where stack < 2' --csv",
+          "msprobe query npu 'with t as (select node, max from tensors) select count(*), max(max) "
+          "from t'"], {"npu": small()})
+    case("query/comparison", "--golden: rows, nodes, culprits, diverged, not_compared",
+         ["msprobe query npu \"select name, reason, source from culprits\" --golden bench",
+          "msprobe query npu \"select name, role, culprit from diverged\" -gp bench --json",
+          "msprobe query npu \"select target_name, max_relative_err, result from rows where result "
+          "<> 'pass'\" -gp bench",
+          "msprobe query npu \"select name, status, idx from nodes where idx > 0\" -gp bench",
+          "msprobe query npu \"select * from not_compared\" -gp bench --csv"], BAD)
+    case("query/vis_db", "a .vis.db: views of the same names",
+         ["msprobe query c.vis.db 'select name, status, role, reason from nodes where side = "
+          "\"NPU\"'", "msprobe query c.vis.db 'select name, reason from culprits'",
+          "msprobe query c.vis.db \"select name, result from rows where result <> 'pass'\""],
+         BAD, prepare=["$MSPROBE graph npu bench -o made --format db 2>/dev/null >/dev/null",
+                       "mv made/*.vis.db c.vis.db"])
+    case("query/ranks", "steps and ranks are columns",
+         "msprobe query npu 'select step, rank, count(*) from entries group by step, rank'",
+         {f"npu/step{s}/rank{r}": small() for s in (0, 1) for r in (0, 1)})
+    case("query/only_reading", "what is not one SELECT is refused",
+         [f"msprobe query npu \"{sql}\"" for sql in (
+             "delete from tensors", "select 1; select 2", "", "pragma user_version",
+             "attach 'x.db' as x", "create table t (a)", "select load_extension('x')",
+             "insert into entries (name) values ('a')", "vacuum into 'x.db'",
+             "select * from nosuch", "selekt 1", "/* nothing */")], {"npu": small()})
+    endless = "with recursive r(i) as (select 1 union all select i + 1 from r) select count(*) from r"
+    case("query/bounded", "time and rows are bounded",
+         [f"msprobe query npu '{endless}' --timeout 0.2", "msprobe query npu 'select name from "
+          "entries' --limit 2", "msprobe query npu 'select name from entries' --limit 2 --json",
+          "msprobe query npu 'select 1' --limit x", "msprobe query npu 'select 1' --timeout 0",
+          "msprobe query npu 'select 1' --json --csv"], {"npu": small()})
+    case("query/special_values", "NaN is null, infinities are texts in json",
+         ["msprobe query npu 'select max, mean from tensors where mean > 1' --json",
+          "msprobe query npu 'select max, mean from tensors where mean > 1' --csv"],
+         {"npu": small(out={RELU: tensor(Max=float("nan"), Mean=float("inf"))})})
+    case("query/errors", "paths that cannot be asked",
+         ["msprobe query none 'select 1'", "msprobe query npu/dump.json 'select 1'",
+          "msprobe query npu 'select 1' --golden none", "msprobe query npu"], {"npu": small()})
+
+
+def answers():
+    case("usage/json_answers", "--json of view --export",
+         "msprobe view c.vis --export page.html --json", BAD,
+         prepare=["$MSPROBE graph npu bench -o made 2>/dev/null >/dev/null",
+                  "mv made/*.vis c.vis"])
+
+
 def errors():
     case("table/usage", "what is missing or contradicts itself",
          ["msprobe compare", "msprobe compare npu", "msprobe compare npu bench --format csv",
@@ -162,4 +213,6 @@ def make():
     rows()
     matching()
     gate()
+    queries()
+    answers()
     errors()
