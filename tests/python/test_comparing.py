@@ -1,0 +1,132 @@
+"""msprobe.compare and msprobe.load_dump: the core's answers as plain objects."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import msprobe
+import pytest
+
+CASES = Path(__file__).resolve().parents[1] / "golden/cases"
+DIVERGED = CASES / "table/diverged/input"
+RANKS = CASES / "table/ranks/input"
+HOSTILE = CASES / "table/hostile_names/input"
+RELU = "Functional.relu.0.forward"
+
+
+def test_compare_names_the_culprit():
+    found = msprobe.compare(DIVERGED / "npu", DIVERGED / "bench")
+    assert found.verdict == "diverged"
+    assert [node.name for node in found.culprits] == [RELU]
+    culprit = found.culprits[0]
+    assert culprit.error_in == 0 and culprit.error_out == 1
+    assert culprit.source == "/home/user/model.py:22  x = F.relu(x)"
+    assert culprit.stack[0].startswith("File /home/user/model.py")
+    assert found.victims[0].culprit == RELU
+    assert found.counts["culprits"] == 1 and not found.not_compared
+    assert repr(found) == f"Comparison(diverged, culprit {RELU})"
+
+
+def test_compare_says_what_the_command_says():
+    cli = os.environ.get("MSPROBE_CLI", "msprobe")
+    done = subprocess.run([cli, "compare", "npu", "bench", "--json"], cwd=DIVERGED,
+                          capture_output=True, text=True, check=True)
+    report = json.loads(done.stdout)
+    found = msprobe.compare(DIVERGED / "npu", DIVERGED / "bench")
+    assert found.verdict == report["verdict"] and found.counts == report["counts"]
+    assert [node.name for node in found.victims] == [
+        node["name"] for node in report["victims"]["nodes"]]
+
+
+def test_rows_come_in_execution_order():
+    table = msprobe.compare(DIVERGED / "npu", DIVERGED / "bench").table
+    assert len(table) == 12
+    first = next(iter(table))
+    assert first["target_name"] == "Module.net.Net.forward.0.input.0"
+    assert first["result"] == "pass" and first["max_diff"] == 0.0
+    assert table.column("result").count("error") == 1
+    assert set(table.to_dict()) == set(table.columns)
+
+
+def test_same_and_options():
+    assert msprobe.compare(DIVERGED / "bench", DIVERGED / "bench").verdict == "same"
+    fuzzy = CASES / "table/fuzzy/input"
+    assert msprobe.compare(fuzzy / "npu", fuzzy / "bench").not_compared
+    assert not msprobe.compare(fuzzy / "npu", fuzzy / "bench", fuzzy_match=True).not_compared
+    mapped = CASES / "table/layer_mapping/input"
+    assert not msprobe.compare(mapped / "npu", mapped / "bench",
+                               layer_mapping=mapped / "map.yaml").not_compared
+
+
+def test_load_dump():
+    dump = msprobe.load_dump(DIVERGED / "npu")
+    assert len(dump) == 6
+    entry = dump.entry(RELU)
+    assert entry.kind == "api" and entry.direction == "forward"
+    assert entry.parent == "Module.net.Net.forward.0"
+    made = entry.tensors[1]
+    assert (made.name, made.section, made.dtype) == ("output.0", "output", "torch.float32")
+    assert made.shape == (2, 3) and made.max == 6.0 and made.requires_grad is False
+    with pytest.raises(KeyError):
+        dump.entry("Functional.relu.1.forward")
+    assert dump.query("select count(*) from tensors").rows == [(12,)]
+
+
+def test_ranks_and_steps():
+    dump = msprobe.load_dump(RANKS / "npu")
+    assert {(entry.step, entry.rank) for entry in dump} == {(0, 0), (0, 1), (1, 0), (1, 1)}
+    assert dump.entry(RELU, step=1, rank=1).tensors[1].max == 6.0
+    found = msprobe.compare(RANKS / "npu", RANKS / "bench")
+    assert [(node.step, node.rank) for node in found.culprits] == [(0, 1), (1, 1)]
+
+
+def test_errors_are_pythons_own():
+    with pytest.raises(FileNotFoundError, match="does not exist"):
+        msprobe.load_dump("no/such/dump")
+    with pytest.raises(ValueError, match="strict"):
+        msprobe.compare(DIVERGED / "npu", DIVERGED / "bench", match="sloppy")
+    with pytest.raises(ValueError, match="not authorized"):
+        msprobe.load_dump(DIVERGED / "npu").query("delete from tensors")
+    with pytest.raises(ValueError, match="too long"):
+        msprobe.load_dump(DIVERGED / "npu").query(
+            "with recursive r(i) as (select 1 union all select i + 1 from r) "
+            "select count(*) from r", seconds=0.1)
+
+
+def test_notebooks_show_escaped_names():
+    for shown in (msprobe.compare(HOSTILE / "npu", HOSTILE / "bench"),
+                  msprobe.load_dump(HOSTILE / "npu")):
+        html = shown._repr_html_()
+        assert "<table>" in html and "<script>" not in html and "&lt;script&gt;" in html
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_exports(library):
+    found = msprobe.compare(DIVERGED / "npu", DIVERGED / "bench")
+    export = {"pandas": found.to_pandas, "polars": found.to_polars, "pyarrow": found.to_arrow}
+    if importlib.util.find_spec(library) is None:
+        with pytest.raises(ImportError, match=f"pip install {library}"):
+            export[library]()
+        return
+    frame = export[library]()
+    assert frame.shape == (12, len(found.table.columns))
+    assert list(frame["result"]).count("error") == 1 or library == "pyarrow"
+
+
+def test_importing_stays_light():
+    code = ("import sys, msprobe; heavy = {'torch', 'numpy', 'pandas', 'polars', 'pyarrow', "
+            "'mindspore', 'msprobe._compare', 'msprobe._core'}; print(heavy & set(sys.modules))")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
+def test_the_package_brings_the_command():
+    done = subprocess.run([Path(sys.executable).parent / "msprobe", "--help"],
+                          capture_output=True, text=True, check=True)
+    for command in ("graph", "compare", "query", "view", "inspect", "completion"):
+        assert f"\n  {command} " in done.stdout
