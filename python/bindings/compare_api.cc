@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/graph_plan.h"
 #include "app/query.h"
 #include "report/run_report.h"
 
@@ -31,8 +32,8 @@ nb::object CellObject(const visfile::Statement& row, int column) {
     case Kind::kDouble: return nb::float_(row.Double(column));
     case Kind::kText: {
       const std::string_view text = row.Text(column);
-      return nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()),
-                                            "replace"));
+      return nb::steal(
+          PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
     }
     case Kind::kBlob: {
       const std::string_view bytes = row.Blob(column);
@@ -67,10 +68,10 @@ class Tables {
     app::UnitJob job;
     job.target = target;
     job.golden = golden;
-    if (match != "strict" && match != "loose") {
-      Throw(InvalidArgumentError("match is '" + match + "'", "give 'strict' or 'loose'"));
+    if (match != "strict" && match != "loose" && match != "auto") {
+      Throw(InvalidArgumentError("match is '" + match + "'", "give 'strict', 'loose' or 'auto'"));
     }
-    job.match_mode = match == "loose" ? graph::MatchMode::kLoose : graph::MatchMode::kStrict;
+    job.match_mode = app::MatchModeOf(match);
     job.fuzzy_match = fuzzy_match;
     job.layer_mapping = layer_mapping;
     job.ignore_classes = !layer_mapping.empty();

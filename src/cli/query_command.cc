@@ -250,7 +250,7 @@ std::vector<OptionSpec> Options() {
        false},
   };
   const std::vector<OptionSpec> match =
-      MatchOptionSpecs("with --golden: strict (default) or loose, as compare does", {"-fm"});
+      MatchOptionSpecs("with --golden: strict (default), loose or auto, as compare does", {"-fm"});
   all.insert(all.end(), match.begin(), match.end());
   return all;
 }
