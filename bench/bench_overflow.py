@@ -27,7 +27,8 @@ def tensor(value: float) -> dict:
 
 
 def record(value_in: float, value_out: float, ranks: int = 0) -> str:
-    entry = {"input_args": [tensor(value_in)], "input_kwargs": {}, "output": [tensor(value_out)]}
+    entry = {"input_args": [tensor(value_in), tensor(0.5), tensor(0.25)], "input_kwargs": {},
+             "output": [tensor(value_out)]}
     if ranks:
         entry["input_kwargs"]["group"] = {"type": "torch.ProcessGroup", "group_ranks": list(range(ranks)),
                                           "group_id": "world"}

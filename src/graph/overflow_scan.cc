@@ -64,9 +64,11 @@ class Scanner {
     event.is_collective = IsCollective(name);
     const bool is_source = event.is_source();
     const bool keep_event = scan_.events.size() < kKeptEvents;
-    const bool keep_source = is_source && scan_.event_count > 0 &&
-                             name.direction != dump::Direction::kParametersGrad &&
-                             !event.is_collective;
+    // A backward also takes what its forward kept, and a mask may hold what was computed before.
+    const bool keep_source = is_source && scan_.event_count > 0 && !event.is_collective &&
+                             name.direction == dump::Direction::kForward &&
+                             event.input == Finiteness::kFinite;
+    event.is_later_source = keep_source;
     ++scan_.event_count;
     scan_.source_count += keep_source;
     if (!keep_event && !(keep_source && scan_.later_sources.size() < kKeptSources)) return;

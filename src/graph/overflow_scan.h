@@ -18,6 +18,7 @@ struct OverflowEvent {
   Finiteness output = Finiteness::kFinite;
   bool in_weights = false;  ///< of the inputs only parameters are not finite
   bool is_collective = false;
+  bool is_later_source = false;  ///< made out of finite values, though the rank has others already
   std::string name;
   std::string key;     ///< the value that shows it: "output.0"
   std::string source;  ///< the frame of the stack that made the call; may be empty

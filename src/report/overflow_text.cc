@@ -87,7 +87,7 @@ void AppendLocal(const OverflowReport& report, std::string* out) {
     if (event.output == Finiteness::kFinite && !event.is_collective) {
       out->append(" taken in, finite values given out");
     }
-    if (event.is_source()) out->append(", although its inputs are finite");
+    if (event.is_later_source) out->append(", although its inputs are finite");
     out->push_back('\n');
   }
   if (report.event_count > listed) {

@@ -60,7 +60,9 @@ def not_suspicious():
                  .op("Functional.softmax", masked(), bad()))
     case("overflow/mask_to_nan", "NaN made out of a mask begins where it is made", RUN,
          {"npu": empty_row})
-    logarithm = Rank().op("Torch.log", tensor(), masked()).op("Torch.add", masked(), masked())
+    logarithm = (Rank().op("Torch.log", tensor(), masked()).op("Torch.add", masked(), masked())
+                 .op("Functional.softmax", masked(), bad()))
+    logarithm.backward("Functional.softmax.3.backward", None, [tensor()], [bad()])
     case("overflow/log_of_zero", "-Inf that was computed is an overflow", RUN, {"npu": logarithm})
 
 
