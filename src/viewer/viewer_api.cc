@@ -233,7 +233,11 @@ Status Api::Open(const Call& call) {
   MSPROBE_ASSIGN_OR_RETURN(const auto unit, file.open->Unit(static_cast<size_t>(first), kOpenWait));
   json->BeginObject();
   if (unit == nullptr) {
-    json->Key("state").String("loading").Key("phase").String("reading");
+    const bool builds = file.resolved.kind == FileKind::kDump;
+    const std::string_view phase = !builds                         ? "reading"
+                                   : options_.dumps.golden.empty() ? "building"
+                                                                   : "comparing";
+    json->Key("state").String("loading").Key("phase").String(phase);
     json->Key("done").UInt(file.open->done()).Key("total").UInt(file.open->total()).EndObject();
     return Status::Ok();
   }

@@ -66,3 +66,9 @@ def schema_problems(text: str, name: str) -> list:
     """`name`: of schema/<name>.schema.json."""
     schema = json.loads((SCHEMAS / f"{name}.schema.json").read_text())
     return list(_problems(json.loads(text), schema, schema, name))
+
+
+def definition_problems(value, name: str, definition: str) -> list:
+    """`definition`: of the $defs of schema/<name>.schema.json."""
+    schema = json.loads((SCHEMAS / f"{name}.schema.json").read_text())
+    return list(_problems(value, {"$ref": f"#/$defs/{definition}"}, schema, definition))

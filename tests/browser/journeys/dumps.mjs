@@ -7,7 +7,7 @@ const server = await startServer([target, "--golden", golden]);
 try {
   await journey(async (page) => {
     await page.goto(server.address);
-    await page.getByText(/\d+ %/).waitFor();
+    await page.getByText(/Comparing … \d+ %/).waitFor();
     await page.getByRole("button", { name: "Cancel" }).click();
     await page.getByRole("heading", { name: "Files" }).waitFor();
     await page.locator(".files button").click();

@@ -170,6 +170,7 @@ export const chinese: Record<PhraseKey, string> = {
   "files.dump": "dump 目录",
   "loading.text": "{phase} …",
   "loading.reading": "正在读取文件",
+  "loading.building": "正在构图",
   "loading.comparing": "正在比对",
   "failure.title": "无法显示",
   "failure.retry": "重试",

@@ -169,6 +169,7 @@ export const english = {
   "files.dump": "dump directory",
   "loading.text": "{phase} …",
   "loading.reading": "Reading the file",
+  "loading.building": "Building the graph",
   "loading.comparing": "Comparing",
   "failure.title": "This cannot be shown",
   "failure.retry": "Try again",

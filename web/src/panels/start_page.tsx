@@ -107,8 +107,8 @@ function LoadingPage({ app }: { app: App }) {
 }
 
 function phaseText(phase: string): string {
-  if (phase === "reading") return text("loading.reading");
-  return phase === "comparing" ? text("loading.comparing") : phase;
+  if (phase === "building") return text("loading.building");
+  return text(phase === "comparing" ? "loading.comparing" : "loading.reading");
 }
 
 function FailurePage({ app, failure }: { app: App; failure: Failure }) {
