@@ -125,7 +125,11 @@ def running(command: list[str], address: str | None) -> Iterator[Server]:
         yield Server(process, address)
     finally:
         process.terminate()
-        process.wait(timeout=60)
+        try:
+            process.wait(timeout=10)
+        except subprocess.TimeoutExpired:  # TensorBoard ends when its plugin has read the file
+            process.kill()
+            process.wait()
 
 
 def drive(script: str, *arguments: str) -> dict:
