@@ -20,10 +20,11 @@ from torch import nn
 from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import checkpoint_wrapper
 
 import match_models as m
+import match_models_encoder as e
 from msprobe.pytorch import PrecisionDebugger
 
 MARK = re.compile(r"#= (\w+)")
-HERE = pathlib.Path(m.__file__).name
+HERE = "match_models"
 
 
 def copy_weights(source: nn.Module, sink: nn.Module) -> None:
@@ -169,6 +170,10 @@ VARIANTS = {
         3, norm=nn.LayerNorm, rotary=False, gated=False, bias=True, kv_heads=m.HEADS), False, None),
     "llama_fewer_layers": lambda: (m.LlamaForCausalLM(3), m.GPTModel(4), True, None),
     "llama_fewer_layers_other_weights": lambda: (m.LlamaForCausalLM(3), m.GPTModel(4), False, None),
+    "encoder": lambda: (e.BertModel(), e.EncoderModel(), True, None),
+    "encoder_other_weights": lambda: (e.EncoderModel(4), e.BertModel(4), False, None),
+    "experts": lambda: (e.MoeModel(), e.MegatronMoeModel(), True, None),
+    "experts_other_weights": lambda: (e.MoeModel(), e.MegatronMoeModel(), False, None),
     "same_stack": lambda: (m.GPTModel(3), wrapped(m.GPTModel(3)), True, None),
 }
 
