@@ -40,12 +40,15 @@ export function ItemList({ app, list, label, id, active, sides = false, choose }
     range.resize((list.total.value ?? 0) * item, height);
     place.value = { top: range.top, shift: range.shift, height, item };
   };
+  // The observer outlives a drawing, and the list of a drawing may be another one.
+  const measuring = useRef(measure);
+  measuring.current = measure;
   useEffect(() => {
     if (scroller.current === null) return;
-    const observer = new ResizeObserver(measure);
+    const observer = new ResizeObserver(() => measuring.current());
     observer.observe(scroller.current);
     return () => observer.disconnect();
-  });
+  }, []);
   useSignalEffect(() => {
     list.total.value;
     measure();

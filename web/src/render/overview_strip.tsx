@@ -27,7 +27,7 @@ export function OverviewStrip({ app }: { app: App }) {
     const observer = new ResizeObserver(draw);
     observer.observe(canvas.current);
     return () => observer.disconnect();
-  });
+  }, []);
   const click = (event: MouseEvent) => {
     const bins = suspects.overview.value;
     const box = canvas.current?.getBoundingClientRect();
@@ -79,6 +79,16 @@ function nearestMarked(
   return bins[Math.min(Math.max(0, at), bins.length - 1)];
 }
 
+/** Asking for a computed colour costs more than drawing with it. */
+function memoized(question: (name: string) => string): (name: string) => string {
+  const answers = new Map<string, string>();
+  return (name) => {
+    const answer = answers.get(name) ?? question(name);
+    answers.set(name, answer);
+    return answer;
+  };
+}
+
 function drawBins(canvas: HTMLCanvasElement, bins: readonly OverviewBin[], app: App): void {
   const scale = window.devicePixelRatio;
   const width = Math.round(canvas.clientWidth * scale);
@@ -91,11 +101,12 @@ function drawBins(canvas: HTMLCanvasElement, bins: readonly OverviewBin[], app: 
   const bands = app.workspace.bands.value;
   pen.clearRect(0, 0, width, height);
   const least = Math.round(2 * scale);
+  const colorOf = memoized((name) => colors.getPropertyValue(name));
   const put = (i: number, color: string, left: number) => {
     const begin = Math.floor((i / bins.length) * height);
     const end = Math.ceil(((i + 1) / bins.length) * height);
     const thick = Math.max(least, end - begin);
-    pen.fillStyle = colors.getPropertyValue(color);
+    pen.fillStyle = colorOf(color);
     pen.fillRect(left, Math.min(begin, height - thick), width - left, thick);
   };
   bins.forEach((bin, i) => {

@@ -35,6 +35,12 @@ export function sentence(error: unknown): string {
   return advice === "" ? fact : `${fact}: ${advice}`;
 }
 
+/** The browser takes its time to note an address: what one did is drawn first. */
+function afterDrawing(action: () => void): void {
+  if (document.hidden) setTimeout(action);
+  else requestAnimationFrame(() => setTimeout(action));
+}
+
 export class App {
   readonly workspace: Workspace;
   readonly navigation: Navigation;
@@ -197,6 +203,8 @@ export class App {
     const address = formatPlace(this.place());
     if (this.workspace.loading.value !== null || address === this.written) return;
     this.written = address;
-    writeAddress(address, false);
+    afterDrawing(() => {
+      if (this.written === address) writeAddress(address, false);
+    });
   }
 }
