@@ -50,7 +50,9 @@ class TableRows::Walk {
     row_ = {};
     row_.golden_node = node.name;
     row_.status = NodeStatus::kUnmatched;
-    row_.reason = graph::MatchReasonText(comparison_.match.golden_reason[id]);
+    note_ =
+        graph::MatchNote(comparison_.match, *comparison_.target, *comparison_.golden, id, false);
+    row_.reason = note_;
     SetStack(*comparison_.golden, id);
     Read(*comparison_.golden, node, &golden_record_);
     bool any = false;
@@ -180,6 +182,7 @@ class TableRows::Walk {
   const Comparison& comparison_;
   const std::function<void(const TableRow&)>& take_;
   TableRow row_;
+  std::string note_;  ///< what row_.reason points to where no table holds it
   std::string stack_;
   dump::Record target_record_;
   dump::Record golden_record_;

@@ -104,7 +104,7 @@ class Collector {
     if (id == graph::kRootNode || node.kind == graph::NodeKind::kApiCollection) return;
     if (comparison_.match.target_of_golden[id] != graph::kNoNode) return;
     Add(NotCompared::Kind::kUnmatched, true, std::string(node.name),
-        std::string(graph::MatchReasonText(comparison_.match.golden_reason[id])));
+        graph::MatchNote(comparison_.match, *comparison_.target, *comparison_.golden, id, false));
   }
 
   const Comparison& comparison_;

@@ -54,7 +54,8 @@ def fused():
                   ("ColumnParallelLinear", "FusedRMSNorm", "SelfAttention", "TransformerLayer"),
                   ("ln", "self_attention", "proj"))
     case("match/auto_fused", "auto: q, k, v against one projection are a group, all else pairs",
-         AUTO, {"npu": split.dump, "bench": whole.dump})
+         [AUTO, "msprobe compare -tp npu -gp bench -o out --match auto --format csv"],
+         {"npu": split.dump, "bench": whole.dump})
 
 
 def wrappers():
