@@ -10,6 +10,7 @@ dev_bench() {
     local script="bench/bench_${name//-/_}.py"
     [ -f "$script" ] || die "no benchmark '$name' ($script)"
     if [[ $name == *mindspore* ]]; then setup_mindspore; fi
+    if [ "$name" = view ]; then setup_test; setup_web; fi
     say "benchmark: $name (keep the machine idle)"
     MSPROBE_CLI="$PWD/build/bin/msprobe" .venv/bin/python "$script"
   done
