@@ -8,7 +8,7 @@ namespace {
 
 using compare::NodeStatus;
 
-/// The reasons of compare/node_compare.cc; left_out_test.cc sees that they stay so.
+/// The reasons of compare/node_compare.cc; the golden case table/left_out sees that they stay so.
 bool SaysSo(NodeStatus status, std::string_view reason) {
   return status == NodeStatus::kWarning &&
          (reason.starts_with("not compared: ") || reason.starts_with("golden has no such ") ||

@@ -1,0 +1,119 @@
+#include "app/gate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace msprobe::app {
+namespace {
+
+using report::NotCompared;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(Pattern, StarsAndQuestionMarks) {
+  EXPECT_TRUE(MatchesPattern("a.b", "a.b"));
+  EXPECT_FALSE(MatchesPattern("a.b", "a.bc"));
+  EXPECT_TRUE(MatchesPattern("*", ""));
+  EXPECT_TRUE(MatchesPattern("*.fc?.*", "Module.net.fc1.Linear"));
+  EXPECT_FALSE(MatchesPattern("*.fc?.*", "Module.net.fc12.Linear"));
+  EXPECT_TRUE(MatchesPattern("a*b*c", "aXbXbYc"));
+  EXPECT_FALSE(MatchesPattern("a*b*c", "aXbXbYcd"));
+  EXPECT_FALSE(MatchesPattern("", "a"));
+  EXPECT_TRUE(MatchesPattern("", ""));
+  // Must not take exponential time.
+  EXPECT_FALSE(MatchesPattern("*a*a*a*a*a*a*a*a*a*a*b", std::string(5000, 'a')));
+}
+
+class GateTest : public testing::Test {
+ protected:
+  GateTest() : units_(1) {
+    units_[0].compared = true;
+    units_[0].target.nodes = units_[0].golden.nodes = 3;
+    units_[0].target.matched = units_[0].golden.matched = 3;
+    report_.units = units_;
+  }
+  ~GateTest() override { std::filesystem::remove(path_); }
+
+  void Allow(const std::string& text) {
+    std::ofstream(path_) << text;
+    auto list = AllowList::Load(path_);
+    ASSERT_TRUE(list.ok()) << list.status().ToString();
+    gate_.allow = std::move(list).value();
+  }
+  void Skip(NotCompared::Kind kind, const std::string& name) {
+    report_.not_compared.push_back({kind, false, name, "why", {}, {}});
+    if (kind == NotCompared::Kind::kUnmatched) ++units_[0].target.nodes;
+    if (kind == NotCompared::Kind::kUnreadable) ++units_[0].unreadable_tensors;
+  }
+
+  const std::filesystem::path path_ =
+      std::filesystem::path(testing::TempDir()) / ("allow_" + std::to_string(::getpid()) + ".yaml");
+  std::vector<report::UnitSummary> units_;
+  report::RunReport report_;
+  Gate gate_;
+};
+
+TEST_F(GateTest, WithoutAListTheCountsDecide) {
+  Skip(NotCompared::Kind::kUnmatched, "a");
+  EXPECT_EQ(Judge(gate_, report_).exit_code, 0);
+  gate_.fail_on = {FailLevel::kUnmatched};
+  EXPECT_EQ(Judge(gate_, report_).exit_code, 1);
+}
+
+TEST_F(GateTest, KnownSkipsDoNotCount) {
+  Skip(NotCompared::Kind::kUnmatched, "a");
+  Skip(NotCompared::Kind::kUnreadable, "b.output.0");
+  Allow("allow:\n  - {name: a, reason: r}\n  - {name: 'b.*', reason: r}\n");
+  gate_.fail_on = {FailLevel::kUnmatched, FailLevel::kUnreadable};
+  const GateVerdict verdict = Judge(gate_, report_);
+  EXPECT_EQ(verdict.exit_code, 0);
+  EXPECT_TRUE(verdict.notes.empty());
+}
+
+TEST_F(GateTest, OthersFailAndStaleEntriesAreNamed) {
+  Skip(NotCompared::Kind::kLeftOut, "new");
+  Allow("allow:\n  - {name: old, reason: r}\n  - {name: '*older*', reason: r}\n");
+  const GateVerdict verdict = Judge(gate_, report_);
+  EXPECT_EQ(verdict.exit_code, 1);
+  EXPECT_THAT(verdict.notes, ElementsAre(HasSubstr("new (left out: why)"), HasSubstr("'old'"),
+                                         HasSubstr("'*older*'")));
+}
+
+TEST_F(GateTest, OtherLevelsStayAsTheyAre) {
+  units_[0].culprit_count = 1;
+  Allow("allow:\n");
+  EXPECT_EQ(Judge(gate_, report_).exit_code, 0);
+  gate_.fail_on = {FailLevel::kCulprit};
+  EXPECT_EQ(Judge(gate_, report_).exit_code, 1);
+}
+
+TEST_F(GateTest, OverlappingEntriesAreAllNeeded) {
+  Skip(NotCompared::Kind::kUnmatched, "a.b");
+  Allow("allow:\n  - {name: a.b, reason: r}\n  - {name: 'a.*', reason: r}\n");
+  EXPECT_TRUE(Judge(gate_, report_).notes.empty());
+}
+
+TEST_F(GateTest, JUnitFailsOnlyWhatIsAskedFor) {
+  Skip(NotCompared::Kind::kUnmatched, "a");
+  units_[0].warnings = 2;
+  gate_.junit = "report.xml";
+  gate_.fail_on = {FailLevel::kUnmatched};
+  const GateVerdict verdict = Judge(gate_, report_);
+  ASSERT_EQ(verdict.suites.size(), 1U);
+  std::vector<std::string> failed;
+  std::vector<std::string> skipped;
+  for (const report::JUnitCase& one : verdict.suites[0].cases) {
+    if (one.outcome == report::JUnitCase::Outcome::kFail) failed.push_back(one.name);
+    if (one.outcome == report::JUnitCase::Outcome::kSkip) skipped.push_back(one.name);
+  }
+  EXPECT_THAT(failed, ElementsAre("unmatched"));
+  EXPECT_THAT(skipped, ElementsAre("warning"));
+}
+
+}  // namespace
+}  // namespace msprobe::app
