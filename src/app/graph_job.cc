@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/graph_plan.h"
+#include "base/stage_timer.h"
 #include "visfile/visfile.h"
 
 namespace msprobe::app {
@@ -54,6 +55,7 @@ class VisSink final : public UnitSink {
         continue;
       }
       if (database.empty()) {
+        const base::StageTimer stage("index");
         MSPROBE_ASSIGN_OR_RETURN(database, db_->Finish());
         summary->outputs.push_back(database);
       }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/graph_plan.h"
+#include "base/stage_timer.h"
 #include "base/thread_pool.h"
 #include "compare/first_divergence.h"
 #include "dump/rank_dump.h"
@@ -219,6 +220,7 @@ void JobRunner::RunUnit(size_t index, size_t inner_threads) {
 Result<std::shared_ptr<graph::Graph>> JobRunner::Build(const dump::DumpUnit& unit,
                                                        size_t inner_threads,
                                                        base::Diagnostics* diagnostics) {
+  const base::StageTimer timer("build");
   MSPROBE_ASSIGN_OR_RETURN(std::shared_ptr<const dump::RankDump> dump,
                            dump::RankDump::Open(unit.directory, {}, diagnostics));
   if (!job_.framework.empty() && dump->framework() != job_.framework) {
@@ -246,6 +248,7 @@ Status JobRunner::CompareUnit(size_t index, size_t inner_threads) {
 
   if (work.plan.golden) return ComparePair(index, target, inner_threads);
   report::SummarizeGraph(*target, &work.summary);
+  const base::StageTimer stage("write");
   return sink_.TakeGraph(Turn(index, inner_threads), *target);
 }
 
@@ -258,11 +261,13 @@ Status JobRunner::ComparePair(size_t index, const std::shared_ptr<graph::Graph>&
   MSPROBE_RETURN_IF_ERROR(CheckTasks(*target->dump, *golden->dump));
   const compare::CompareMode mode =
       compare::ChooseMode(*target->dump, *golden->dump, &work.diagnostics);
+  std::optional<base::StageTimer> stage(std::in_place, "match");
   graph::MatchOptions match_options = match_options_;
   match_options.threads = inner_threads;
   match_options.cancel = cancel_;
   MSPROBE_ASSIGN_OR_RETURN(graph::Match match,
                            graph::MatchGraphs(*target, *golden, match_options, &work.diagnostics));
+  stage.emplace("compare");
   compare::CompareOptions options;
   options.threads = inner_threads;
   options.cancel = cancel_;
@@ -273,6 +278,7 @@ Status JobRunner::ComparePair(size_t index, const std::shared_ptr<graph::Graph>&
   MSPROBE_ASSIGN_OR_RETURN(
       compare::Comparison comparison,
       compare::Compare(target, golden, std::move(match), mode, options, &work.diagnostics));
+  stage.emplace("find causes");
   const compare::DivergenceReport divergences =
       compare::FindDivergences(&comparison, inner_threads);
   report::SummarizeComparison(comparison, divergences, &work.summary);
@@ -280,6 +286,7 @@ Status JobRunner::ComparePair(size_t index, const std::shared_ptr<graph::Graph>&
     work.details = report::CollectDetails(comparison, divergences, work.summary);
   }
   if (cancelled()) return CancelledError();
+  stage.emplace("write");
   MSPROBE_RETURN_IF_ERROR(
       sink_.TakeComparison(Turn(index, inner_threads), comparison, divergences));
   observer_.UnitCompared(work.plan.label, comparison);

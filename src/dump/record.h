@@ -56,6 +56,9 @@ enum class Direction : uint8_t { kForward, kBackward, kParametersGrad, kOther };
 /// One entry of dump.json's "data", parsed. Views point into the mapped file or into `arena`; a
 /// Record is reused from entry to entry, so nothing of it outlives the next read.
 struct Record {
+  /// False: whoever reads needs the statistics only as text; numbers stay 0 where they stand in
+  /// dump.json as such. Set it before reading.
+  bool parse_numbers = true;
   Direction direction = Direction::kOther;
   std::vector<Value> values;  ///< in file order: inputs (args, then kwargs), outputs, parameters
   std::vector<int64_t> extents;

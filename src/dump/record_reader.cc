@@ -338,6 +338,8 @@ Statistic RecordBuilder::ReadStatistic(uint32_t index) {
   if (token.kind == JsonKind::kTrue || token.kind == JsonKind::kFalse) {
     statistic.number = token.kind == JsonKind::kTrue ? 1 : 0;
     statistic.state = Statistic::State::kNumber;
+  } else if (token.kind == JsonKind::kNumber && !record_.parse_numbers) {
+    statistic.state = Statistic::State::kNumber;
   } else if (token.kind == JsonKind::kNumber || token.kind == JsonKind::kString) {
     // Some writers put NaN and Infinity in quotes.
     if (const auto number = base::ParseDouble(token.raw())) {

@@ -97,6 +97,7 @@ std::vector<MatchReason> Pairing::Reasons(std::span<const NodeId> targets, Recor
     if (options.cancel != nullptr && options.cancel->cancelled()) return;
     dump::Record a;
     dump::Record b;
+    a.parse_numbers = b.parse_numbers = false;
     const dump::Record nothing;
     const auto read = [&nothing](const Graph& graph, NodeId id,
                                  dump::Record* record) -> const dump::Record* {

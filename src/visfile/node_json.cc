@@ -64,6 +64,7 @@ SideText::SideText(const VisContent& content, Side side, Dialect dialect)
 void SideText::Load(NodeId node, NodeScratch* scratch) const {
   const dump::EntryId entry = graph_->nodes[node].entry;
   scratch->has_record = false;
+  scratch->record.parse_numbers = false;
   if (entry == dump::kNoEntry) return;
   Status status = graph_->dump->Read(entry, &scratch->record);
   scratch->has_record = status.ok();

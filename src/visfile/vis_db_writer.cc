@@ -27,8 +27,8 @@ constexpr std::string_view kSuffix = ".vis.db";
 // No journal: without Finish() the file is removed anyway. Pages may be spilled at any time, so
 // the cache is all the memory that the file takes.
 constexpr const char* kSettings =
-    "PRAGMA page_size=32768; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"
-    "PRAGMA locking_mode=EXCLUSIVE; PRAGMA cache_size=-32768; PRAGMA threads=2;";
+    "PRAGMA page_size=65536; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"
+    "PRAGMA locking_mode=EXCLUSIVE; PRAGMA cache_size=-65536; PRAGMA threads=2;";
 
 constexpr const char* kTables = R"sql(
 CREATE TABLE tb_nodes (
