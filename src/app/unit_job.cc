@@ -71,6 +71,11 @@ void Name(const PlannedUnit& plan, report::UnitSummary* summary) {
   summary->rank = plan.target.rank;
 }
 
+/// The torch API on MindSpore calls itself mindtorch.
+bool IsFramework(std::string_view recorded, std::string_view wanted) {
+  return wanted.empty() || recorded == wanted || (wanted == "mindspore" && recorded == "mindtorch");
+}
+
 Status CheckTasks(const dump::RankDump& target, const dump::RankDump& golden) {
   const bool target_structure = target.task() == dump::Task::kStructure;
   const bool golden_structure = golden.task() == dump::Task::kStructure;
@@ -93,6 +98,11 @@ class JobRunner {
   Result<UnitResults> Run(base::Diagnostics* diagnostics);
 
  private:
+  struct Graphs {
+    std::shared_ptr<graph::Graph> target;
+    std::shared_ptr<graph::Graph> golden;  ///< null: there is none
+  };
+
   bool cancelled() const { return cancel_ != nullptr && cancel_->cancelled(); }
 
   Status Prepare(base::Diagnostics* diagnostics);
@@ -100,8 +110,8 @@ class JobRunner {
   void RunUnit(size_t index, size_t inner_threads);
   Status CollectLinks(size_t index, size_t inner_threads);
   Status CompareUnit(size_t index, size_t inner_threads);
-  Status ComparePair(size_t index, const std::shared_ptr<graph::Graph>& target,
-                     size_t inner_threads);
+  Status ComparePair(size_t index, const Graphs& graphs, size_t inner_threads);
+  Result<Graphs> BuildBoth(Work* work, size_t inner_threads);
   UnitTurn Turn(size_t index, size_t inner_threads);
   Result<std::shared_ptr<graph::Graph>> Build(const dump::DumpUnit& unit, size_t inner_threads,
                                               base::Diagnostics* diagnostics);
@@ -220,10 +230,9 @@ void JobRunner::RunUnit(size_t index, size_t inner_threads) {
 Result<std::shared_ptr<graph::Graph>> JobRunner::Build(const dump::DumpUnit& unit,
                                                        size_t inner_threads,
                                                        base::Diagnostics* diagnostics) {
-  const base::StageTimer timer("build");
   MSPROBE_ASSIGN_OR_RETURN(std::shared_ptr<const dump::RankDump> dump,
                            dump::RankDump::Open(unit.directory, {}, diagnostics));
-  if (!job_.framework.empty() && dump->framework() != job_.framework) {
+  if (!IsFramework(dump->framework(), job_.framework)) {
     diagnostics->Add(base::DiagnosticKind::kNote,
                      InvalidArgumentError("-f says " + job_.framework + ", the dump says " +
                                               std::string(dump->framework()),
@@ -238,25 +247,42 @@ Result<std::shared_ptr<graph::Graph>> JobRunner::Build(const dump::DumpUnit& uni
   return std::shared_ptr<graph::Graph>(std::move(graph));
 }
 
+/// Both sides at the same time where there are threads for it.
+Result<JobRunner::Graphs> JobRunner::BuildBoth(Work* work, size_t inner_threads) {
+  const base::StageTimer stage("build");
+  const size_t count = work->plan.golden ? 2 : 1;
+  std::optional<Result<std::shared_ptr<graph::Graph>>> built[2];
+  base::Diagnostics diagnostics[2];
+  base::ParallelFor(count, 1, inner_threads, [&](size_t begin, size_t end) {
+    for (size_t side = begin; side < end; ++side) {
+      built[side] = Build(side == 0 ? work->plan.target : *work->plan.golden,
+                          std::max<size_t>(1, inner_threads / count), &diagnostics[side]);
+    }
+  });
+  Graphs graphs;
+  for (size_t side = 0; side < count; ++side) {
+    work->diagnostics.Merge(std::move(diagnostics[side]));
+    MSPROBE_ASSIGN_OR_RETURN((side == 0 ? graphs.target : graphs.golden), *std::move(built[side]));
+  }
+  return graphs;
+}
+
 Status JobRunner::CompareUnit(size_t index, size_t inner_threads) {
   Work& work = works_[index];
-  MSPROBE_ASSIGN_OR_RETURN(const std::shared_ptr<graph::Graph> target,
-                           Build(work.plan.target, inner_threads, &work.diagnostics));
-  if (work.target_link) target_links_.Link(*work.target_link, target.get());
+  MSPROBE_ASSIGN_OR_RETURN(const Graphs graphs, BuildBoth(&work, inner_threads));
+  if (work.target_link) target_links_.Link(*work.target_link, graphs.target.get());
   observer_.UnitProgress(index, 0.3);
   if (cancelled()) return CancelledError();
 
-  if (work.plan.golden) return ComparePair(index, target, inner_threads);
-  report::SummarizeGraph(*target, &work.summary);
+  if (graphs.golden != nullptr) return ComparePair(index, graphs, inner_threads);
+  report::SummarizeGraph(*graphs.target, &work.summary);
   const base::StageTimer stage("write");
-  return sink_.TakeGraph(Turn(index, inner_threads), *target);
+  return sink_.TakeGraph(Turn(index, inner_threads), *graphs.target);
 }
 
-Status JobRunner::ComparePair(size_t index, const std::shared_ptr<graph::Graph>& target,
-                              size_t inner_threads) {
+Status JobRunner::ComparePair(size_t index, const Graphs& graphs, size_t inner_threads) {
   Work& work = works_[index];
-  MSPROBE_ASSIGN_OR_RETURN(const std::shared_ptr<graph::Graph> golden,
-                           Build(*work.plan.golden, inner_threads, &work.diagnostics));
+  const auto& [target, golden] = graphs;
   if (work.golden_link) golden_links_.Link(*work.golden_link, golden.get());
   MSPROBE_RETURN_IF_ERROR(CheckTasks(*target->dump, *golden->dump));
   const compare::CompareMode mode =
