@@ -162,7 +162,7 @@ def dumps(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """A pair of dumps that takes a moment to compare."""
     folder = tmp_path_factory.mktemp("dumps")
     maker = ROOT / "bench" / "large_dump.py"
-    subprocess.run([sys.executable, maker, folder, "layers", "60000"], check=True)
+    subprocess.run([sys.executable, maker, folder, "layers", "120000"], check=True)
     return [folder / "npu", folder / "bench"]
 
 
