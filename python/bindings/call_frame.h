@@ -69,7 +69,8 @@ struct Frame {
   std::string backward_name;
   bool recorded = false;  ///< its forward entry is written
   bool saves_tensors = false;
-  bool listed = false;  ///< a `list` filter takes what runs inside
+  bool in_place = false;  ///< it changes its first argument
+  bool listed = false;    ///< a `list` filter takes what runs inside
   uint32_t tensor_index = 0;
   RecordBuilder builder;
   FlatTensors inputs;

@@ -124,6 +124,7 @@ PyObject* Collector::CallCompiled(CallSite* site, PyObject* const* args, size_t 
 PyObject* Collector::CallBackward(CallSite* site, PyObject* const* args, size_t flags,
                                   PyObject* names) {
   if (tensor_hooks_ == nullptr) return CallOriginal(site, args, flags, names);
+  had_backward_ = true;
   tensor_hooks_->BeginPass();
   PyObject* result = CallOriginal(site, args, flags, names);
   const SavedError error;  // of the program: passes through unchanged
@@ -192,6 +193,7 @@ PyObject* Collector::CallRecorded(CallSite* site, ModuleInfo* module, PyObject* 
   frame.kind = site->kind;
   frame.module = module;
   frame.recorded = false;
+  frame.in_place = site->in_place;
   frame.watch_begin = thread.watch.size();
   const bool is_api = module == nullptr;
   bool real = false;
@@ -366,7 +368,10 @@ void Collector::Exit(ThreadState* thread, Frame* frame, PyObject* result) {
     FlatTensors outputs;
     values_.Flatten(result, &outputs);
     taps_->Exit(thread, frame, outputs);
-    if (frame->gradient->edges > 0) ++open_records_;
+    if (frame->gradient->edges > 0) {
+      ++open_records_;
+      if (frame->in_place && tensor_hooks_ != nullptr) in_place_calls_.push_back(frame->gradient);
+    }
   }
   if (!frame->recorded) return;
   if (frame->kind == CallKind::kDistributed) {

@@ -107,6 +107,7 @@ class Collector : public GradientSink {
   bool DeferUntilWaited(Frame* frame, PyObject* result);
   void FinishWaiting(Waiting* waiting, bool waited);
   void Decide(GradientRecord* record);
+  void ReportMissingGradients();
   void AddConstruct(GradientRecord* record);
   void Emit(RecordBuilder* builder);
   void WatchParameters();
@@ -136,6 +137,7 @@ class Collector : public GradientSink {
   };
   std::unordered_map<PyObject*, ObjectSite> object_sites_;
   RecordBuilder gradient_builder_;
+  std::vector<GradientRecordRef> in_place_calls_;  // of this step, with `tensor_hooks_`
   std::array<uint64_t, kSkipCount> skipped_{};
   uint64_t seen_ = 0, recorded_ = 0, late_gradients_ = 0, step_id_ = 0, open_records_ = 0;
   int64_t root_calls_ = 0;
@@ -143,7 +145,8 @@ class Collector : public GradientSink {
   bool enabled_ = false;         // some calls are recorded
   bool only_recompute_ = false;  // after Stop()
   bool in_token_range_ = true;
-  bool gradients_ = false;  // gradients still belong to this step
+  bool gradients_ = false;     // gradients still belong to this step
+  bool had_backward_ = false;  // in this step
 
   friend PyObject* Invoke(CallSite*, PyObject* const*, size_t, PyObject*);
   friend PyObject* WaitableDied(PyObject*, PyObject*);

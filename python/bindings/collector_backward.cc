@@ -83,6 +83,19 @@ void Collector::EmitGradients(GradientRecord* record, bool complete) {
   filter.Leave(record->name);
 }
 
+// Hooks are lost where the tensor that they belong to is changed.
+void Collector::ReportMissingGradients() {
+  for (const GradientRecordRef& record : in_place_calls_) {
+    if (!had_backward_ || record->begun) continue;
+    if (!record->decided) Decide(record.get());
+    if (record->verdict != NameFilter::Verdict::kRecord) continue;
+    ++seen_;
+    writer_->CountNotRecordable(record->name,
+                                "the framework gives no gradient of a call that changes its input "
+                                "in place; the call before it may lack one, too");
+  }
+}
+
 void Collector::UseLeaf(PyObject* node, PyObject* variable) {
   if (options.modules && parameter_gradients_ != nullptr) {
     parameter_gradients_->Watch(node, variable);

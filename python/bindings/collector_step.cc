@@ -59,7 +59,10 @@ void Collector::EndStep() {
     if (taps_ != nullptr) taps_->Purge();
     if (parameter_gradients_ != nullptr) parameter_gradients_->EndStep();
     while (!waiting_.empty()) FinishWaiting(waiting_.begin()->second.get(), false);
+    if (writer_ != nullptr) ReportMissingGradients();
   });
+  in_place_calls_.clear();
+  had_backward_ = false;
   enabled_ = only_recompute_ = gradients_ = false;
   for (CallCounter* counter : used_counters_) counter->calls = 0;
   used_counters_.clear();
@@ -85,6 +88,7 @@ void Collector::EndStep() {
 void Collector::Abandon() {
   enabled_ = only_recompute_ = gradients_ = false;
   waiting_.clear();
+  in_place_calls_.clear();
   writer_ = nullptr;
   TheErrors().BeginStep(nullptr);
   ++step_id_;

@@ -173,6 +173,22 @@ def test_in_place_calls_behave_as_without(collect):
     np.testing.assert_array_equal(seen[0], plain[0])
 
 
+def test_missing_gradients_of_in_place_calls_are_named(collect):
+    def program(a):
+        b = mint.exp(a)
+        b.mul_(a)
+        return mint.sum(b * 3)
+
+    counter = Tensor(np.zeros(1, np.float32)) + 0
+    dump = collect(lambda: (gradients_of(program, Tensor(X)), counter.add_(1.0)), level="L1")
+    log = (dump.directory / "dump_error_info.log").read_text().splitlines()
+    assert "Tensor.mul_.0.backward" not in dump.names
+    assert [line for line in log if "Tensor.mul_.0.backward" in line and "in place" in line]
+    assert not [line for line in log if "add_" in line]
+    entries = dump.ledger["entries"]
+    assert sum(entries["not_recordable"].values()) == 1 and entries["unaccounted"] == 0
+
+
 def test_exception_of_the_program_passes_and_collection_goes_on(collect):
     def program():
         with pytest.raises(TypeError):
