@@ -8,12 +8,21 @@ import sys
 HERE = pathlib.Path(__file__).parent
 
 
-def run(*arguments, cwd, **env):
-    return subprocess.run(
+def start(*arguments, cwd, **env):
+    return subprocess.Popen(
         ["timeout", "-k", "5", "300", sys.executable, *map(str, arguments)],
         cwd=cwd,
         env={**os.environ, **env},
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        check=False,
     )
+
+
+def finish(process):
+    stdout, stderr = process.communicate()
+    return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
+
+
+def run(*arguments, cwd, **env):
+    return finish(start(*arguments, cwd=cwd, **env))

@@ -3,11 +3,12 @@
 import json
 import os
 import re
+import socket
 import subprocess
 
 import pytest
 
-from limited import HERE, run
+from limited import HERE, finish, run, start
 
 
 # MindSpore 2.10 has only those of plain MindSpore.
@@ -27,6 +28,28 @@ def test_file(world, name, tmp_path):
     passed = re.search(r"(\d+) passed", done.stdout)
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
     assert passed and int(passed.group(1)) > 0
+
+
+def test_plain_collective_of_two_ranks(tmp_path):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    cluster = {"MS_WORKER_NUM": "2", "MS_SCHED_HOST": "127.0.0.1", "MS_SCHED_PORT": str(port)}
+    program = (HERE / "two_ranks.py", tmp_path / "dump")
+    scheduler = start(*program, cwd=tmp_path, MS_ROLE="MS_SCHED", **cluster)
+    workers = [start(*program, cwd=tmp_path, MS_ROLE="MS_WORKER", MS_NODE_ID=str(rank), **cluster)
+               for rank in (0, 1)]
+    done = [finish(worker) for worker in workers]
+    scheduler.terminate()
+    scheduler.communicate()
+    assert all(worker.returncode == 0 for worker in done), done
+    units = sorted((tmp_path / "dump" / "step0").iterdir())
+    assert [unit.name for unit in units] == ["rank0", "rank1"]
+    for rank, unit in enumerate(units):
+        data = json.loads((unit / "dump.json").read_text())["data"]
+        record = data["Primitive.all_reduce.AllReduce.0.forward"]
+        assert record["input_args"][0]["Max"] == rank + 1
+        assert record["output"][0]["Max"] == record["output"][0]["Min"] == 3
 
 
 @pytest.fixture(scope="module")
