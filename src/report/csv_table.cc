@@ -1,6 +1,5 @@
 #include "report/csv_table.h"
 
-#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <utility>
@@ -83,13 +82,17 @@ void AppendJsonRow(const std::vector<std::string_view>& names, const std::vector
 }  // namespace
 
 void AppendCsvText(std::string_view text, std::string* out) {
-  const bool control = std::any_of(text.begin(), text.end(), [](char c) {
-    return static_cast<unsigned char>(c) < 0x20 || c == '\x7f';
-  });
-  if (control) return AppendCsvText(Printable(text), out);
-  const bool formula =
+  bool quotes =
       !text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos;
-  if (!formula && text.find_first_of(",\"") == std::string_view::npos) {
+  const bool formula = quotes;
+  bool control = false;
+  for (const char c : text) {  // one pass: nearly all texts are plain
+    const auto byte = static_cast<unsigned char>(c);
+    control |= byte < 0x20 || byte == 0x7f;
+    quotes |= byte == ',' || byte == '"';
+  }
+  if (control) return AppendCsvText(Printable(text), out);
+  if (!quotes) {
     out->append(text);
     return;
   }
