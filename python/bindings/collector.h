@@ -78,7 +78,8 @@ class Collector : public GradientSink {
 
   // GradientSink
   bool BeginGradients(GradientRecord* record) override;
-  void Capture(GradientRecord* record, PyObject* gradient, CapturedTensor* captured) override;
+  void Capture(GradientRecord* record, PyObject* gradient, uint64_t moment,
+               CapturedTensor* captured) override;
   void EmitGradients(GradientRecord* record, bool complete) override;
   void UseLeaf(PyObject* node, PyObject* variable) override;
 

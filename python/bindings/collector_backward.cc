@@ -48,8 +48,9 @@ void Collector::AddConstruct(GradientRecord* record) {
                         parent != nullptr ? std::string_view(parent->name) : std::string_view());
 }
 
-void Collector::Capture(GradientRecord* record, PyObject* gradient, CapturedTensor* captured) {
-  values_.Capture(gradient, record->saves_tensors, captured);
+void Collector::Capture(GradientRecord* record, PyObject* gradient, uint64_t moment,
+                        CapturedTensor* captured) {
+  values_.Capture(gradient, record->saves_tensors, moment, captured);
 }
 
 void Collector::EmitGradients(GradientRecord* record, bool complete) {

@@ -111,6 +111,7 @@ void EdgeTaps::Fire(TapObject* tap, PyObject* gradients_in, PyObject* gradients_
 void EdgeTaps::TakeGradients(TapObject* tap, PyObject* gradients_in, PyObject* gradients_out,
                              bool before_node) {
   const int64_t task = autograd_->GraphTask();
+  ++moment_;
   for (const TapSubscription& subscription : tap->subscriptions) {
     const bool from_outputs = subscription.output && subscription.step != TapStep::kSlice;
     if (before_node ? !from_outputs : (tap->has_prehook && from_outputs)) continue;
@@ -152,7 +153,11 @@ void EdgeTaps::TakeGradient(const TapSubscription& subscription, PyObject* gradi
   const PyRef shaped = Shaped(subscription, gradient);
   if (!shaped) return;
   slot.has_value = true;
-  if (slot.edges == 1) return sink_->Capture(record, shaped.get(), &slot.value);
+  if (slot.edges == 1) {
+    // The node's own gradients are held and not changed while its hook runs.
+    const uint64_t moment = subscription.step == TapStep::kNone ? moment_ : 0;
+    return sink_->Capture(record, shaped.get(), moment, &slot.value);
+  }
   // Our own copy: the buffer of the gradient may be taken over by the parameter and added to.
   if (!slot.sum) {
     const PyRef detached =

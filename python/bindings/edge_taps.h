@@ -88,6 +88,7 @@ class EdgeTaps : public GradientTaps {
   GradientSink* sink_;
   PyRef tap_key_, shape_name_, detach_name_, clone_name_;
   std::unordered_map<int64_t, std::vector<GradientRecordRef>> tasks_;
+  uint64_t moment_ = 0;  ///< how many hooks have run
 };
 
 }  // namespace msprobe::python

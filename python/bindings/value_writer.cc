@@ -11,17 +11,6 @@ namespace {
 
 constexpr uint64_t kReleaseGilBytes = 8u << 20;
 
-// Other threads of the program go on while a large tensor is read.
-TensorSummary SummarizeView(const TensorView& view, SummaryMode mode) {
-  const auto bytes = static_cast<uint64_t>(ElementCount(view.shape)) * ElementSize(view.dtype);
-  if (bytes < kReleaseGilBytes) return Summarize(view, mode);
-  TensorSummary summary;
-  Py_BEGIN_ALLOW_THREADS;
-  summary = Summarize(view, mode);
-  Py_END_ALLOW_THREADS;
-  return summary;
-}
-
 std::string Text(PyObject* object) {
   const PyRef text = PyRef::Steal(PyObject_Str(object));
   if (!text) PyErr_Clear();
@@ -148,7 +137,24 @@ void ValueWriter::WriteOther(RecordBuilder* builder, std::string_view key, PyObj
   builder->Object(key, Utf8(name.get()));
 }
 
-bool ValueWriter::Summarized(PyObject* tensor, TensorSummary* summary) {
+TensorSummary ValueWriter::SummarizeView(const TensorView& view, uint64_t moment) {
+  stats::SummaryCache::Key key;
+  const TensorSummary* known = summaries_.Find(view, settings.mode, moment, &key);
+  if (known != nullptr) return *known;
+  TensorSummary summary;
+  const auto bytes = static_cast<uint64_t>(ElementCount(view.shape)) * ElementSize(view.dtype);
+  if (bytes < kReleaseGilBytes) {
+    summary = Summarize(view, settings.mode);
+  } else {  // other threads of the program go on while a large tensor is read
+    Py_BEGIN_ALLOW_THREADS;
+    summary = Summarize(view, settings.mode);
+    Py_END_ALLOW_THREADS;
+  }
+  summaries_.Keep(key, summary);
+  return summary;
+}
+
+bool ValueWriter::Summarized(PyObject* tensor, uint64_t moment, TensorSummary* summary) {
   reader_->Describe(tensor, &info_);
   if (settings.structure_only) return false;
   if (info_.on_device) {
@@ -156,7 +162,7 @@ bool ValueWriter::Summarized(PyObject* tensor, TensorSummary* summary) {
   }
   if (info_.view.data == nullptr && ElementCount(info_.view.shape) != 0) return false;
   if (!info_.reason.empty()) return false;
-  *summary = SummarizeView(info_.view, settings.mode);
+  *summary = SummarizeView(info_.view, moment);
   return true;
 }
 
@@ -174,7 +180,7 @@ bool ValueWriter::WantsContents(const TensorSummary& summary, bool has_summary) 
 
 void ValueWriter::WriteTensor(RecordBuilder* builder, std::string_view key, PyObject* tensor) {
   TensorSummary summary;
-  const bool has_summary = Summarized(tensor, &summary);
+  const bool has_summary = Summarized(tensor, 0, &summary);
   ++tensor_index_;
   TensorDescription description;
   description.mode = settings.mode;
@@ -194,8 +200,8 @@ void ValueWriter::WriteTensor(RecordBuilder* builder, std::string_view key, PyOb
   builder->Tensor(key, description);
 }
 
-void ValueWriter::Capture(PyObject* tensor, bool save, CapturedTensor* captured) {
-  captured->has_summary = Summarized(tensor, &captured->summary);
+void ValueWriter::Capture(PyObject* tensor, bool save, uint64_t moment, CapturedTensor* captured) {
+  captured->has_summary = Summarized(tensor, moment, &captured->summary);
   captured->type = info_.type;
   captured->dtype = info_.dtype;
   captured->element_type = info_.view.dtype;

@@ -9,6 +9,7 @@
 #include "python/bindings/gradient_record.h"
 #include "python/bindings/py_ref.h"
 #include "python/bindings/tensor_reader.h"
+#include "stats/summary_cache.h"
 
 namespace msprobe::python {
 
@@ -56,7 +57,8 @@ class ValueWriter {
   /// `data_name`: of the tensor file, if not the usual one.
   void WriteCaptured(RecordBuilder* builder, std::string_view key, const CapturedTensor& tensor,
                      std::string_view data_name = {});
-  void Capture(PyObject* tensor, bool save, CapturedTensor* captured);
+  /// `moment`: see stats::SummaryCache.
+  void Capture(PyObject* tensor, bool save, uint64_t moment, CapturedTensor* captured);
 
   void Flatten(PyObject* value, FlatTensors* flat, int depth = 0) const;
 
@@ -67,12 +69,14 @@ class ValueWriter {
   void WriteFields(RecordBuilder* builder, std::string_view key, PyObject* value, PyObject* fields,
                    int depth);
   void WriteOther(RecordBuilder* builder, std::string_view key, PyObject* value);
-  bool Summarized(PyObject* tensor, TensorSummary* summary);
+  bool Summarized(PyObject* tensor, uint64_t moment, TensorSummary* summary);
+  TensorSummary SummarizeView(const TensorView& view, uint64_t moment);
   bool WantsContents(const TensorSummary& summary, bool has_summary);
 
   TensorReader* reader_;
   PyRef describe_value_, size_type_, fields_name_, named_fields_name_;
   std::unordered_set<PyTypeObject*> plain_types_;  // types that describe_value knows nothing about
+  stats::SummaryCache summaries_;
   TensorInfo info_;
   std::string_view record_;
   bool save_tensors_ = false;

@@ -408,6 +408,32 @@ uint64_t XorDispatched(const std::byte* data, size_t bytes) {
   return result;
 }
 
+uint64_t FingerprintDispatched(const std::byte* data, size_t bytes, uint64_t seed) {
+  const hn::ScalableTag<uint64_t> d;
+  const hn::RepartitionToNarrow<decltype(d)> d32;
+  const size_t lanes = hn::Lanes(d);
+  const FingerprintKeys& keys = TheFingerprintKeys();
+  for (size_t begin = 0; begin < bytes; begin += sizeof(keys)) {
+    const size_t words = std::min(sizeof(keys), bytes - begin) / sizeof(uint64_t);
+    const auto* p = reinterpret_cast<const uint64_t*>(data + begin);
+    const auto product = [&](size_t at) {
+      const auto sum = hn::Add(hn::BitCast(d32, hn::LoadU(d, p + at)),
+                               hn::BitCast(d32, hn::LoadU(d, keys.data() + at)));
+      return hn::MulEven(sum, hn::BitCast(d32, hn::ShiftRight<32>(hn::BitCast(d, sum))));
+    };
+    auto a = hn::Zero(d), b = a;
+    size_t i = 0;
+    for (; i + 2 * lanes <= words; i += 2 * lanes) {
+      a = hn::Add(a, product(i));
+      b = hn::Add(b, product(i + lanes));
+    }
+    const uint64_t sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(a, b)));
+    seed = ChainFingerprint(
+        seed, sum + FingerprintTail(data + begin, i, std::min(sizeof(keys), bytes - begin)));
+  }
+  return seed;
+}
+
 }  // namespace msprobe::stats::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -416,6 +442,7 @@ namespace msprobe::stats {
 
 HWY_EXPORT(AccumulateDispatched);
 HWY_EXPORT(XorDispatched);
+HWY_EXPORT(FingerprintDispatched);
 
 bool Accumulate(DType dtype, const std::byte* values, size_t count, Partial* partial) {
   return HWY_DYNAMIC_DISPATCH(AccumulateDispatched)(dtype, values, count, partial);
@@ -423,6 +450,10 @@ bool Accumulate(DType dtype, const std::byte* values, size_t count, Partial* par
 
 uint64_t XorWords(const std::byte* data, size_t bytes) {
   return HWY_DYNAMIC_DISPATCH(XorDispatched)(data, bytes);
+}
+
+uint64_t Fingerprint(const std::byte* data, size_t bytes, uint64_t seed) {
+  return HWY_DYNAMIC_DISPATCH(FingerprintDispatched)(data, bytes, seed);
 }
 
 std::vector<int64_t> KernelTargets() {

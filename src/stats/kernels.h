@@ -31,6 +31,10 @@ bool Accumulate(DType dtype, const std::byte* values, size_t count, Partial* par
 /// XOR of the little-endian 64-bit words, the last one zero-padded.
 uint64_t XorWords(const std::byte* data, size_t bytes);
 
+/// A number that tells different bytes apart, at the speed of reading them: 64 bits of a keyed sum
+/// of products, chained from `seed`. The same on every machine; not for adversaries.
+uint64_t Fingerprint(const std::byte* data, size_t bytes, uint64_t seed);
+
 /// For tests: what Accumulate() can run on here, and the choice of one (0: the best). Not
 /// thread-safe.
 std::vector<int64_t> KernelTargets();

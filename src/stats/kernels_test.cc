@@ -103,6 +103,22 @@ TEST_P(KernelsTest, XorOfAnyLength) {
   }
 }
 
+TEST_P(KernelsTest, FingerprintOfAnyLength) {
+  auto bytes = RandomBytes(9000, 5, DType::kUInt8);
+  for (size_t size = 0; size < bytes.size(); size += 1 + size / 50) {
+    ASSERT_EQ(Fingerprint(bytes.data(), size, 3), FingerprintReference(bytes.data(), size, 3))
+        << size;
+  }
+  const uint64_t before = Fingerprint(bytes.data(), bytes.size(), 0);
+  for (const size_t at : {0, 4095, 4096, 8999}) {
+    bytes[at] ^= std::byte{1};
+    EXPECT_NE(Fingerprint(bytes.data(), bytes.size(), 0), before) << at;
+    bytes[at] ^= std::byte{1};
+  }
+  std::swap_ranges(bytes.begin(), bytes.begin() + 4096, bytes.begin() + 4096);
+  EXPECT_NE(Fingerprint(bytes.data(), bytes.size(), 0), before) << "blocks in another order";
+}
+
 std::string TargetName(const testing::TestParamInfo<int64_t>& info) {
   return std::string(KernelTargetName(info.param));
 }

@@ -103,4 +103,46 @@ void AccumulateReference(DType dtype, const std::byte* values, size_t count, Par
   }
 }
 
+const FingerprintKeys& TheFingerprintKeys() {
+  alignas(64) static const FingerprintKeys keys = [] {
+    FingerprintKeys made;
+    uint64_t state = 0;
+    for (uint64_t& key : made) {  // splitmix64
+      uint64_t mixed = state += 0x9e3779b97f4a7c15u;
+      mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9u;
+      mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebu;
+      key = mixed ^ (mixed >> 31);
+    }
+    return made;
+  }();
+  return keys;
+}
+
+uint64_t FingerprintTail(const std::byte* block, size_t word, size_t bytes) {
+  uint64_t sum = 0;
+  for (size_t at = word * sizeof(uint64_t); at < bytes; at += sizeof(uint64_t)) {
+    uint64_t value = 0;
+    std::memcpy(&value, block + at, std::min(sizeof(value), bytes - at));
+    const uint64_t key = TheFingerprintKeys()[at / sizeof(uint64_t)];
+    const auto low = static_cast<uint32_t>(value + key);
+    const uint32_t high = static_cast<uint32_t>(value >> 32) + static_cast<uint32_t>(key >> 32);
+    sum += static_cast<uint64_t>(low) * high;
+  }
+  return sum;
+}
+
+uint64_t ChainFingerprint(uint64_t seed, uint64_t sum) {
+  uint64_t mixed = (seed ^ sum ^ 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u;
+  mixed = (mixed ^ (mixed >> 29)) * 0xbf58476d1ce4e5b9u;
+  return mixed ^ (mixed >> 32);
+}
+
+uint64_t FingerprintReference(const std::byte* data, size_t bytes, uint64_t seed) {
+  for (size_t begin = 0; begin < bytes; begin += sizeof(FingerprintKeys)) {
+    seed = ChainFingerprint(
+        seed, FingerprintTail(data + begin, 0, std::min(sizeof(FingerprintKeys), bytes - begin)));
+  }
+  return seed;
+}
+
 }  // namespace msprobe::stats

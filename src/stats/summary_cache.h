@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "msprobe/statistics.h"
+#include "msprobe/tensor_view.h"
+
+namespace msprobe::stats {
+
+/// Summaries of tensors that were read a short time ago. A program hands one tensor from call to
+/// call, and each of them records it: telling by a fingerprint that the bytes are still the same
+/// costs a fraction of summing them up again. Not thread-safe.
+class SummaryCache {
+ public:
+  /// Where the bytes lie and how, and what they were.
+  struct Key {
+    const std::byte* data = nullptr;  ///< null: not to be kept
+    uint64_t layout = 0;
+    uint64_t fingerprint = 0;
+    uint64_t moment = 0;
+  };
+
+  SummaryCache();
+  /// The summary of the same bytes in the same place; else null, and Keep() takes `key` and what
+  /// was computed. While `moment` stays the same, and is not 0, nothing can have written to the
+  /// tensors: they are not even looked at again.
+  const TensorSummary* Find(const TensorView& view, SummaryMode mode, uint64_t moment, Key* key);
+  void Keep(const Key& key, const TensorSummary& summary);
+
+ private:
+  struct Entry {
+    Key key;
+    TensorSummary summary;
+  };
+  static constexpr size_t kEntries = 1024;
+
+  static size_t Place(const Key& key);
+  std::vector<Entry> entries_;
+};
+
+}  // namespace msprobe::stats
