@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "python/bindings/collector.h"
+#include "python/bindings/tool_errors.h"
 
 namespace msprobe::python {
 namespace {
@@ -115,20 +116,30 @@ class CodePatch : public CallPatches::Patch {
         original_(PyRef::Borrow(PyFunction_GetCode(target))),
         watched_(std::move(watched)) {}
   void Install() override {
-    if (PyFunction_GetCode(target_.get()) == original_.get()) Set(watched_.get());
+    if (PyFunction_GetCode(target_.get()) == original_.get()) SetCode(watched_.get());
     // While the code takes any arguments, this tells what the function takes.
-    if (signature_) Attribute("__signature__", signature_.get());
+    if (signature_) SetSignature(signature_.get());
   }
   void Remove() override {
-    if (PyFunction_GetCode(target_.get()) == watched_.get()) Set(original_.get());
-    if (signature_) Attribute("__signature__", nullptr);
+    if (PyFunction_GetCode(target_.get()) == watched_.get()) SetCode(original_.get());
+    if (signature_) SetSignature(nullptr);
   }
-  void SetSignature(PyRef signature) { signature_ = std::move(signature); }
+  void ShowSignature(PyRef signature) { signature_ = std::move(signature); }
 
  private:
-  void Set(PyObject* code) { Attribute("__code__", code); }
-  void Attribute(const char* name, PyObject* value) {
-    if (PyObject_SetAttrString(target_.get(), name, value) != 0) PyErr_Clear();
+  // All functions, at the beginning and at the end of every step: names are made once.
+  void SetCode(PyObject* code) {
+    static PyObject* const name = PyUnicode_InternFromString("__code__");
+    Set(name, code);
+  }
+  void SetSignature(PyObject* signature) {
+    static PyObject* const name = PyUnicode_InternFromString("__signature__");
+    Set(name, signature);
+  }
+  void Set(PyObject* name, PyObject* value) {
+    if (PyObject_SetAttr(target_.get(), name, value) != 0) {
+      TheErrors().Take("watching a function");
+    }
   }
   PyRef target_, original_, watched_, signature_;
 };
@@ -145,12 +156,14 @@ class AttributePatch : public CallPatches::Patch {
     original_ = PyRef();
     if (table) original_ = PyRef::Steal(PyObject_GetItem(table.get(), name_.get()));
     if (!original_) PyErr_Clear();
-    if (PyObject_SetAttr(owner_.get(), name_.get(), replacement_.get()) != 0) PyErr_Clear();
+    if (PyObject_SetAttr(owner_.get(), name_.get(), replacement_.get()) != 0) {
+      TheErrors().Take("watching an attribute");
+    }
   }
   void Remove() override {
     const int done = original_ ? PyObject_SetAttr(owner_.get(), name_.get(), original_.get())
                                : PyObject_DelAttr(owner_.get(), name_.get());
-    if (done != 0) PyErr_Clear();
+    if (done != 0) TheErrors().Take("putting an attribute back");
   }
 
  private:
@@ -206,7 +219,7 @@ CallSite* CallPatches::Add(PyObject* target, CallKind kind, std::string prefix,
       if (TheCollector() != nullptr) TheCollector()->stacks().Hide(watched);
       auto code = std::make_unique<CodePatch>(target, PyRef::Borrow(watched));
       PyObject* signature = PyTuple_GET_ITEM(made.get(), 1);
-      if (signature != Py_None) code->SetSignature(PyRef::Borrow(signature));
+      if (signature != Py_None) code->ShowSignature(PyRef::Borrow(signature));
       patch = std::move(code);
     }
   } else if (Py_TYPE(target) == &PyWrapperDescr_Type) {

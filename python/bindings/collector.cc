@@ -53,7 +53,7 @@ void Collector::WatchParameters() {
   parameter_gradients_ = std::make_unique<ParameterGradients>(
       autograd_.get(),
       [this](PyObject* gradient, CapturedTensor* captured) {
-        values_.Capture(gradient, options.save_tensors, 0, captured);
+        values_.Capture(gradient, options.save_tensors, {}, captured);
       },
       [this](const ParameterGradients::Entry& entry) { EmitParameterGradients(entry); });
 }

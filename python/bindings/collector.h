@@ -78,7 +78,7 @@ class Collector : public GradientSink {
 
   // GradientSink
   bool BeginGradients(GradientRecord* record) override;
-  void Capture(GradientRecord* record, PyObject* gradient, uint64_t moment,
+  bool Capture(GradientRecord* record, PyObject* gradient, const CaptureAs& as,
                CapturedTensor* captured) override;
   void EmitGradients(GradientRecord* record, bool complete) override;
   void UseLeaf(PyObject* node, PyObject* variable) override;

@@ -48,9 +48,9 @@ void Collector::AddConstruct(GradientRecord* record) {
                         parent != nullptr ? std::string_view(parent->name) : std::string_view());
 }
 
-void Collector::Capture(GradientRecord* record, PyObject* gradient, uint64_t moment,
+bool Collector::Capture(GradientRecord* record, PyObject* gradient, const CaptureAs& as,
                         CapturedTensor* captured) {
-  values_.Capture(gradient, record->saves_tensors, moment, captured);
+  return values_.Capture(gradient, record->saves_tensors, as, captured);
 }
 
 void Collector::EmitGradients(GradientRecord* record, bool complete) {

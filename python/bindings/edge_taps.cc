@@ -63,7 +63,8 @@ EdgeTaps::EdgeTaps(AutogradAccess* autograd, TensorReader* reader, GradientSink*
       tap_key_(PyRef::Steal(PyUnicode_InternFromString("msprobe.tap"))),
       shape_name_(PyRef::Steal(PyUnicode_InternFromString("shape"))),
       detach_name_(PyRef::Steal(PyUnicode_InternFromString("detach"))),
-      clone_name_(PyRef::Steal(PyUnicode_InternFromString("clone"))) {
+      clone_name_(PyRef::Steal(PyUnicode_InternFromString("clone"))),
+      offset_name_(PyRef::Steal(PyUnicode_InternFromString("storage_offset"))) {
   if (tap_type == nullptr) {
     tap_type = MakeHookType("msprobe._core.Tap", sizeof(TapObject), DeallocTap);
     prehook_type = MakeHookType("msprobe._core.Prehook", sizeof(PrehookObject), DeallocPrehook);
@@ -150,35 +151,42 @@ void EdgeTaps::TakeGradient(const TapSubscription& subscription, PyObject* gradi
   GradientRecord* record = subscription.record.get();
   GradientSlot& slot = record->slots[subscription.output ? record->input_count + subscription.slot
                                                          : subscription.slot];
+  slot.has_value = true;
+  if (slot.edges == 1 && subscription.step != TapStep::kSlice) {
+    using Layout = CaptureAs::Layout;
+    const Layout layout = subscription.step == TapStep::kReshape     ? Layout::kReshaped
+                          : subscription.step == TapStep::kTranspose ? Layout::kTransposed
+                                                                     : Layout::kAsItIs;
+    // The node's own gradients are held and not changed while its hook runs.
+    const CaptureAs as = {moment_, layout, subscription.geometry.get()};
+    if (sink_->Capture(record, gradient, as, &slot.value)) return;
+  }
+  slot.has_value = false;
   const PyRef shaped = Shaped(subscription, gradient);
   if (!shaped) return;
-  slot.has_value = true;
   if (slot.edges == 1) {
-    // The node's own gradients are held and not changed while its hook runs.
-    const uint64_t moment = subscription.step == TapStep::kNone ? moment_ : 0;
-    return sink_->Capture(record, shaped.get(), moment, &slot.value);
+    slot.has_value = sink_->Capture(record, shaped.get(), {}, &slot.value);
+    return;
   }
+  const PyRef detached = Detached(shaped.get());
+  if (!detached) return;
   // Our own copy: the buffer of the gradient may be taken over by the parameter and added to.
-  if (!slot.sum) {
-    const PyRef detached =
-        PyRef::Steal(PyObject_CallMethodNoArgs(shaped.get(), detach_name_.get()));
-    if (detached) {
-      slot.sum = PyRef::Steal(PyObject_CallMethodNoArgs(detached.get(), clone_name_.get()));
-    }
-  } else {
-    const PyRef detached =
-        PyRef::Steal(PyObject_CallMethodNoArgs(shaped.get(), detach_name_.get()));
-    if (detached) slot.sum = PyRef::Steal(PyNumber_Add(slot.sum.get(), detached.get()));
-  }
-  if (!slot.sum) {
-    TheErrors().Take("adding gradients");
-    slot.has_value = false;
-  }
+  slot.sum = PyRef::Steal(slot.sum ? PyNumber_Add(slot.sum.get(), detached.get())
+                                   : PyObject_CallMethodNoArgs(detached.get(), clone_name_.get()));
+  slot.has_value = static_cast<bool>(slot.sum);
+  if (!slot.sum) TheErrors().Take("adding gradients");
+}
+
+PyRef EdgeTaps::Detached(PyObject* gradient) {
+  if (!autograd_->RequiresGrad(gradient)) return PyRef::Borrow(gradient);
+  PyRef detached = PyRef::Steal(PyObject_CallMethodNoArgs(gradient, detach_name_.get()));
+  if (!detached) TheErrors().Take("detaching a gradient");
+  return detached;
 }
 
 PyRef EdgeTaps::Shaped(const TapSubscription& subscription, PyObject* gradient) {
   if (subscription.step == TapStep::kNone) return PyRef::Borrow(gradient);
-  const PyRef detached = PyRef::Steal(PyObject_CallMethodNoArgs(gradient, detach_name_.get()));
+  const PyRef detached = Detached(gradient);
   PyRef shaped;
   if (detached && subscription.step == TapStep::kReshape) {
     shaped = PyRef::Steal(

@@ -66,6 +66,7 @@ class EdgeTaps : public GradientTaps {
   void StartPass(GradientRecord* record, int64_t task);
   void CompleteEdge(GradientRecord* record);
   PyRef Shaped(const TapSubscription& subscription, PyObject* gradient);
+  PyRef Detached(PyObject* gradient);
   void NoteView(PyObject* tensor, PyObject* base, WatchedInput* watched);
 
   void TapOutputs(ThreadState* thread, Frame* frame, const FlatTensors& outputs, Walk* walk);
@@ -86,7 +87,7 @@ class EdgeTaps : public GradientTaps {
   AutogradAccess* autograd_;
   TensorReader* reader_;
   GradientSink* sink_;
-  PyRef tap_key_, shape_name_, detach_name_, clone_name_;
+  PyRef tap_key_, shape_name_, detach_name_, clone_name_, offset_name_;
   std::unordered_map<int64_t, std::vector<GradientRecordRef>> tasks_;
   uint64_t moment_ = 0;  ///< how many hooks have run
 };

@@ -11,8 +11,8 @@ class GradientSink {
   virtual ~GradientSink() = default;
   /// The first gradient of a call in this backward pass. False: none of them is wanted.
   virtual bool BeginGradients(GradientRecord* record) = 0;
-  /// `moment`: see stats::SummaryCache.
-  virtual void Capture(GradientRecord* record, PyObject* gradient, uint64_t moment,
+  /// False: see ValueWriter::Capture().
+  virtual bool Capture(GradientRecord* record, PyObject* gradient, const CaptureAs& as,
                        CapturedTensor* captured) = 0;
   /// `complete`: every edge of the call has fired.
   virtual void EmitGradients(GradientRecord* record, bool complete) = 0;

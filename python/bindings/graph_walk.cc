@@ -111,8 +111,8 @@ void EdgeTaps::NoteView(PyObject* tensor, PyObject* base, WatchedInput* watched)
   reader_->Describe(tensor, &info);
   view.shape.assign(info.view.shape.begin(), info.view.shape.end());
   view.strides.assign(info.view.strides.begin(), info.view.strides.end());
-  const auto offset_of = [](PyObject* object) {
-    return ToInt64(PyRef::Steal(PyObject_CallMethod(object, "storage_offset", nullptr)), 0);
+  const auto offset_of = [this](PyObject* object) {
+    return ToInt64(PyRef::Steal(PyObject_CallMethodNoArgs(object, offset_name_.get())), 0);
   };
   view.offset = offset_of(tensor) - offset_of(base);
 }

@@ -49,9 +49,7 @@ PyObject* RegisterHook(PyObject*, PyObject* const* args, Py_ssize_t count) {
                                static_cast<size_t>(count), nullptr);
   }
   // An ordered dict like torch's own: hooks of the user that come later take weak references.
-  const PyRef table = args[0] != Py_None
-                          ? PyRef::Borrow(args[0])
-                          : PyRef::Steal(PyObject_CallNoArgs(the_autograd->ordered_dict()));
+  const PyRef table = args[0] != Py_None ? PyRef::Borrow(args[0]) : PyRef::Steal(PyODict_New());
   if (!table || PyObject_SetItem(table.get(), args[1], args[1]) != 0) return nullptr;
   reinterpret_cast<HookObject*>(args[1])->table = table.get();
   return PyTuple_Pack(2, table.get(), Py_None);

@@ -86,7 +86,8 @@ void ParameterGradients::Watch(PyObject* node, PyObject* variable) {
 
 void ParameterGradients::Accumulated(PyObject* variable) {
   if (!parameters_.contains(variable)) return;
-  PyRef gradient = PyRef::Steal(PyObject_GetAttrString(variable, "grad"));
+  static PyObject* const grad_name = PyUnicode_InternFromString("grad");
+  PyRef gradient = PyRef::Steal(PyObject_GetAttr(variable, grad_name));
   if (!gradient || gradient.get() == Py_None) {
     PyErr_Clear();
     gradient = PyRef::Steal(PyObject_GetAttrString(variable, "main_grad"));
@@ -102,10 +103,15 @@ void ParameterGradients::Accumulated(PyObject* variable, PyObject* gradient) {
   CapturedTensor captured;
   capture_(gradient, &captured);
   const uint32_t k = parameter.accumulated++;
-  for (const Owner& owner : parameter.owners) {
+  for (size_t i = 0; i < parameter.owners.size(); ++i) {
+    const Owner& owner = parameter.owners[i];
     Module& module = modules_[owner.module];
     Pending& pending = module.pending[k];
-    pending.values[owner.parameter] = captured;
+    if (i + 1 == parameter.owners.size()) {
+      pending.values[owner.parameter] = std::move(captured);
+    } else {
+      pending.values[owner.parameter] = captured;
+    }
     if (pending.values.size() >= module.expected) Emit(&module, k);
   }
 }

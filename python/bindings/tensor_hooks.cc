@@ -249,7 +249,7 @@ void TensorHooks::TakeGradients(const GradientRecordRef& record, const std::vect
     }
     if (slots[i] >= record->slots.size() || !reader_->IsTensor(gradient)) continue;
     GradientSlot& slot = record->slots[slots[i]];
-    sink_->Capture(record.get(), gradient, 0, &slot.value);
+    sink_->Capture(record.get(), gradient, {}, &slot.value);
     slot.has_value = true;
   }
   if (record->left > 0) --record->left;

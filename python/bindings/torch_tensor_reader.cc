@@ -163,13 +163,15 @@ bool TorchTensorReader::StorageHolds(PyObject* tensor, const TensorInfo& info) c
   for (size_t i = 0; i < info.view.shape.size(); ++i) {
     if (!info.view.strides.empty()) last += (info.view.shape[i] - 1) * info.view.strides[i];
   }
-  const PyRef storage = PyRef::Steal(PyObject_CallMethod(tensor, "untyped_storage", nullptr));
+  static PyObject* const storage_name = PyUnicode_InternFromString("untyped_storage");
+  static PyObject* const bytes_name = PyUnicode_InternFromString("nbytes");
+  const PyRef storage = PyRef::Steal(PyObject_CallMethodNoArgs(tensor, storage_name));
   if (!storage) {
     PyErr_Clear();
     return false;
   }
   const int64_t bytes =
-      ToInt64(PyRef::Steal(PyObject_CallMethod(storage.get(), "nbytes", nullptr)), 0);
+      ToInt64(PyRef::Steal(PyObject_CallMethodNoArgs(storage.get(), bytes_name)), 0);
   return (last + 1) * static_cast<int64_t>(ElementSize(info.view.dtype)) <= bytes;
 }
 

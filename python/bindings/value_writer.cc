@@ -1,6 +1,8 @@
 #include "python/bindings/value_writer.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <span>
 #include <string>
 
 #include "python/bindings/tool_errors.h"
@@ -15,6 +17,35 @@ std::string Text(PyObject* object) {
   const PyRef text = PyRef::Steal(PyObject_Str(object));
   if (!text) PyErr_Clear();
   return std::string(Utf8(text.get()));
+}
+
+// Another view of the same memory, without asking the framework for a tensor of it.
+bool Relayout(const CaptureAs& as, TensorInfo* info) {
+  if (info->on_device || info->view.data == nullptr || !info->reason.empty()) return false;
+  int64_t* dims = info->dims;
+  if (as.layout == CaptureAs::Layout::kTransposed) {
+    if (info->view.shape.size() != 2 || info->view.strides.size() != 2) return false;
+    const int64_t turned[4] = {info->view.shape[1], info->view.shape[0], info->view.strides[1],
+                               info->view.strides[0]};
+    std::copy(turned, turned + 4, dims);
+    info->view.shape = {dims, 2};
+    info->view.strides = {dims + 2, 2};
+    return true;
+  }
+  if (!IsContiguous(info->view) || as.shape == nullptr || !PyTuple_Check(as.shape)) return false;
+  const Py_ssize_t rank = PyTuple_GET_SIZE(as.shape);
+  if (rank > TensorInfo::kInlineDims) return false;
+  const int64_t count = ElementCount(info->view.shape);
+  for (Py_ssize_t i = 0; i < rank; ++i) dims[i] = PyLong_AsLongLong(PyTuple_GET_ITEM(as.shape, i));
+  if (PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    return false;
+  }
+  const std::span<const int64_t> shape(dims, static_cast<size_t>(rank));
+  if (ElementCount(shape) != count) return false;
+  info->view.shape = shape;
+  info->view.strides = {};
+  return true;
 }
 
 bool IsNamedTuple(PyObject* value, PyObject* fields_name) {
@@ -155,7 +186,6 @@ TensorSummary ValueWriter::SummarizeView(const TensorView& view, uint64_t moment
 }
 
 bool ValueWriter::Summarized(PyObject* tensor, uint64_t moment, TensorSummary* summary) {
-  reader_->Describe(tensor, &info_);
   if (settings.structure_only) return false;
   if (info_.on_device) {
     return reader_->SummarizeOnDevice(tensor, settings.mode, &info_, summary);
@@ -180,6 +210,7 @@ bool ValueWriter::WantsContents(const TensorSummary& summary, bool has_summary) 
 
 void ValueWriter::WriteTensor(RecordBuilder* builder, std::string_view key, PyObject* tensor) {
   TensorSummary summary;
+  reader_->Describe(tensor, &info_);
   const bool has_summary = Summarized(tensor, 0, &summary);
   ++tensor_index_;
   TensorDescription description;
@@ -200,8 +231,11 @@ void ValueWriter::WriteTensor(RecordBuilder* builder, std::string_view key, PyOb
   builder->Tensor(key, description);
 }
 
-void ValueWriter::Capture(PyObject* tensor, bool save, uint64_t moment, CapturedTensor* captured) {
-  captured->has_summary = Summarized(tensor, moment, &captured->summary);
+bool ValueWriter::Capture(PyObject* tensor, bool save, const CaptureAs& as,
+                          CapturedTensor* captured) {
+  reader_->Describe(tensor, &info_);
+  if (as.layout != CaptureAs::Layout::kAsItIs && !Relayout(as, &info_)) return false;
+  captured->has_summary = Summarized(tensor, as.moment, &captured->summary);
   captured->type = info_.type;
   captured->dtype = info_.dtype;
   captured->element_type = info_.view.dtype;
@@ -209,15 +243,16 @@ void ValueWriter::Capture(PyObject* tensor, bool save, uint64_t moment, Captured
   captured->requires_grad = info_.requires_grad;
   captured->reason = info_.reason;
   captured->has_contents = false;
-  if (!save || !info_.reason.empty()) return;
-  if (info_.on_device && !reader_->Fetch(tensor, &info_)) return;
-  if (info_.view.data == nullptr && ElementCount(info_.view.shape) != 0) return;
+  if (!save || !info_.reason.empty()) return true;
+  if (info_.on_device && !reader_->Fetch(tensor, &info_)) return true;
+  if (info_.view.data == nullptr && ElementCount(info_.view.shape) != 0) return true;
   captured->contents.clear();
   tensor::BlockReader blocks(info_.view);
   for (auto block = blocks.Next(); !block.empty(); block = blocks.Next()) {
     captured->contents.insert(captured->contents.end(), block.begin(), block.end());
   }
   captured->has_contents = true;
+  return true;
 }
 
 void ValueWriter::WriteCaptured(RecordBuilder* builder, std::string_view key,

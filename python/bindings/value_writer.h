@@ -35,6 +35,14 @@ struct ValueSettings {
   int64_t differences_left = -1;          ///< with bench: how many more are saved; -1: all
 };
 
+/// How a gradient is seen when it is captured.
+struct CaptureAs {
+  enum class Layout : uint8_t { kAsItIs, kReshaped, kTransposed };
+  uint64_t moment = 0;  ///< see stats::SummaryCache
+  Layout layout = Layout::kAsItIs;
+  PyObject* shape = nullptr;  ///< kReshaped: a tuple
+};
+
 /// Turns Python values into the values of a record. One per process, used under the GIL.
 class ValueWriter {
  public:
@@ -57,8 +65,8 @@ class ValueWriter {
   /// `data_name`: of the tensor file, if not the usual one.
   void WriteCaptured(RecordBuilder* builder, std::string_view key, const CapturedTensor& tensor,
                      std::string_view data_name = {});
-  /// `moment`: see stats::SummaryCache.
-  void Capture(PyObject* tensor, bool save, uint64_t moment, CapturedTensor* captured);
+  /// False, and nothing is captured, if seeing it so needs the framework.
+  bool Capture(PyObject* tensor, bool save, const CaptureAs& as, CapturedTensor* captured);
 
   void Flatten(PyObject* value, FlatTensors* flat, int depth = 0) const;
 
@@ -69,7 +77,7 @@ class ValueWriter {
   void WriteFields(RecordBuilder* builder, std::string_view key, PyObject* value, PyObject* fields,
                    int depth);
   void WriteOther(RecordBuilder* builder, std::string_view key, PyObject* value);
-  bool Summarized(PyObject* tensor, uint64_t moment, TensorSummary* summary);
+  bool Summarized(PyObject* tensor, uint64_t moment, TensorSummary* summary);  // info_ is filled
   TensorSummary SummarizeView(const TensorView& view, uint64_t moment);
   bool WantsContents(const TensorSummary& summary, bool has_summary);
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -28,21 +29,29 @@ class BoundedQueue {
   /// queue. kFull only with `wait` false.
   PushResult Push(T&& item, size_t weight, bool wait) {
     std::unique_lock lock(mutex_);
-    while (!closed_ && weight_ > 0 && weight_ + weight > capacity_) {
-      if (!wait) return PushResult::kFull;
-      hurry_ = true;
-      consumer_.notify_one();
-      producers_.wait(lock);
-    }
-    if (closed_) return PushResult::kClosed;
-    if (items_.empty()) first_push_ = std::chrono::steady_clock::now();
-    items_.push_back(std::move(item));
-    const size_t before = weight_;
-    weight_ += weight;
-    ++pushed_;
-    const bool wake = items_.size() == 1 || (before < batch_ && weight_ >= batch_);
+    const PushResult room = WaitForRoom(&lock, weight, wait);
+    if (room != PushResult::kPushed) return room;
+    const bool wake = Count(weight);
+    Append(std::move(item));
+    const bool first = items_.size() == 1;
     lock.unlock();
-    if (wake) consumer_.notify_one();
+    if (wake || first) consumer_.notify_one();
+    return PushResult::kPushed;
+  }
+
+  /// Adds to the newest item that waits instead of pushing another: `add(item)` gets it, or null
+  /// when there is none; if it returns an item, that is pushed. Called under the queue's lock.
+  template <class Add>
+  PushResult PushInto(size_t weight, bool wait, Add add) {
+    std::unique_lock lock(mutex_);
+    const PushResult room = WaitForRoom(&lock, weight, wait);
+    if (room != PushResult::kPushed) return room;
+    std::optional<T> item = add(items_.empty() ? nullptr : &items_.back());
+    const bool wake = Count(weight);
+    if (item) Append(std::move(*item));
+    const bool first = item && items_.size() == 1;
+    lock.unlock();
+    if (wake || first) consumer_.notify_one();
     return PushResult::kPushed;
   }
 
@@ -90,6 +99,29 @@ class BoundedQueue {
   }
 
  private:
+  PushResult WaitForRoom(std::unique_lock<std::mutex>* lock, size_t weight, bool wait) {
+    while (!closed_ && weight_ > 0 && weight_ + weight > capacity_) {
+      if (!wait) return PushResult::kFull;
+      hurry_ = true;
+      consumer_.notify_one();
+      producers_.wait(*lock);
+    }
+    return closed_ ? PushResult::kClosed : PushResult::kPushed;
+  }
+
+  void Append(T&& item) {
+    if (items_.empty()) first_push_ = std::chrono::steady_clock::now();
+    items_.push_back(std::move(item));
+    ++pushed_;
+  }
+
+  /// True if there is enough now for the consumer to begin.
+  bool Count(size_t weight) {
+    const size_t before = weight_;
+    weight_ += weight;
+    return before < batch_ && weight_ >= batch_;
+  }
+
   const size_t capacity_;
   const size_t batch_;
   const std::chrono::milliseconds delay_;

@@ -138,10 +138,15 @@ void DumpFiles::TensorFailed(std::string_view record, const std::string& file,
           "tensors are not saved any more, statistics go on: " + status.ToString());
 }
 
-void DumpFiles::AddConstruct(std::string_view members) { construct_members_.append(members); }
-
-void DumpFiles::AddStack(std::string name, StackFrames frames) {
-  stacks_.Add(std::move(name), std::move(frames));
+void DumpFiles::AddGathered(GatheredEntries* entries) {
+  const size_t offset = records_.size();
+  records_.append(entries->record_text);
+  for (const auto& [begin, size] : entries->records) pending_.push_back({offset + begin, size});
+  construct_members_.append(entries->construct);
+  for (auto& [name, frames] : entries->stacks) {
+    stacks_.Add(entries->stack_names.substr(name.begin, name.size), std::move(frames));
+  }
+  for (const auto& [name, reason] : entries->problems) AddProblem(name, reason);
 }
 
 void DumpFiles::AddProblem(std::string_view name, std::string_view reason) {
@@ -198,7 +203,7 @@ void DumpFiles::FlushRecords() {
   } else {
     ledger_.CountLost(pending_.size());
     LogOnce(&json_error_said, "records are lost: " + status.ToString());
-    for (const Pending& entry : pending_) {
+    for (const GatheredEntries::Name& entry : pending_) {
       AddProblem(std::string_view(records_).substr(entry.begin, entry.size),
                  "record lost: " + status.ToString());
     }

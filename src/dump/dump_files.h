@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dump/dump_json_writer.h"
+#include "dump/gathered_entries.h"
 #include "dump/ledger.h"
 #include "dump/record_tensor_file.h"
 #include "msprobe/dump_writer.h"
@@ -30,8 +31,7 @@ class DumpFiles {
   /// `text` is a rendered entry whose name takes its first `name_size` bytes. Its tensor files are
   /// written first; those that fail are taken out of the text.
   void AddRecord(std::string text, size_t name_size, std::vector<TensorFile>* files);
-  void AddConstruct(std::string_view members);
-  void AddStack(std::string name, StackFrames frames);
+  void AddGathered(GatheredEntries* entries);
   void AddProblem(std::string_view name, std::string_view reason);
 
   /// Flushes when enough has gathered; true if it has.
@@ -45,11 +45,6 @@ class DumpFiles {
   bool tensor_error() const { return tensor_error_.load(std::memory_order_relaxed); }
 
  private:
-  struct Pending {
-    size_t begin;  // of the name in records_
-    size_t size;
-  };
-
   Status WriteTensor(const TensorFile& file);
   void CreateCompanions();
   void FlushCompanions();
@@ -71,7 +66,7 @@ class DumpFiles {
   GrowingJson stack_;
   GrowingJson construct_;
   std::string records_;
-  std::vector<Pending> pending_;
+  std::vector<GatheredEntries::Name> pending_;  // of the records in records_
   std::string construct_members_;
   StackGroups stacks_;
   std::string problems_;

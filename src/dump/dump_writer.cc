@@ -4,7 +4,9 @@
 #include <signal.h>
 
 #include <exception>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -12,6 +14,7 @@
 #include "base/bounded_queue.h"
 #include "base/log.h"
 #include "dump/dump_files.h"
+#include "dump/gathered_entries.h"
 #include "dump/ledger.h"
 #include "dump/record_tensor_file.h"
 
@@ -23,6 +26,20 @@ namespace {
 constexpr size_t kBatchBytes = size_t{512} << 10;
 
 std::atomic<uint32_t> fork_generation{0};
+
+/// Entries that have been written: their memory is used again, in the next step too.
+std::atomic<dump::GatheredEntries*> spare_entries{nullptr};
+
+std::unique_ptr<dump::GatheredEntries> TakeEntries() {
+  std::unique_ptr<dump::GatheredEntries> spare(spare_entries.exchange(nullptr));
+  return spare != nullptr ? std::move(spare) : std::make_unique<dump::GatheredEntries>();
+}
+
+void GiveBack(std::unique_ptr<dump::GatheredEntries> entries) {
+  if (entries->record_text.capacity() > 4 * kBatchBytes) return;
+  entries->Clear();
+  delete spare_entries.exchange(entries.release());
+}
 
 /// Counts forks on the child's side: cheaper to ask than the process id.
 uint32_t ForkGeneration() {
@@ -86,26 +103,20 @@ class DumpWriter::Impl {
   }
 
  private:
-  enum class Kind : uint8_t { kRecord, kConstruct, kStack, kProblem };
+  /// A record with tensor files, or all that came since the last one of these.
   struct Item {
-    Kind kind;
-    uint32_t name_size = 0;
+    std::unique_ptr<dump::GatheredEntries> gathered;
     std::string text;
-    std::string reason;
-    StackFrames frames;
+    size_t name_size = 0;
     std::vector<dump::TensorFile> files;
     size_t weight = 0;
   };
   using Queue = base::BoundedQueue<Item>;
 
-  static size_t Weigh(Item* item, size_t file_bytes) {
-    item->weight = sizeof(Item) + item->text.capacity() + item->reason.size() + file_bytes;
-    return item->weight;
-  }
-  void Push(Item item) {
-    const size_t weight = Weigh(&item, 0);
-    if (EnsureThread()) static_cast<void>(queue_.Push(std::move(item), weight, true));
-  }
+  /// Calls `add(GatheredEntries*)` for entries that take about `weight` bytes.
+  template <class Action>
+  Queue::PushResult Gather(size_t weight, bool wait, Action add);
+  Queue::PushResult Push(RecordBuilder* builder, bool wait);
   void TakeBudget(RecordBuilder* builder);
   bool EnsureThread();
   void Run();
@@ -159,19 +170,9 @@ AddResult DumpWriter::Impl::Add(RecordBuilder* builder, Wait wait) {
     builder->Reset();
     return AddResult::kClosed;
   }
-  Item item{Kind::kRecord,
-            static_cast<uint32_t>(builder->name_size_),
-            std::move(builder->text_),
-            {},
-            nullptr,
-            std::move(builder->files_)};
-  const size_t weight = Weigh(&item, builder->file_bytes_);
-  switch (queue_.Push(std::move(item), weight, wait == Wait::kYes)) {
+  switch (Push(builder, wait == Wait::kYes)) {
     case Queue::PushResult::kPushed: builder->Reset(); return AddResult::kAdded;
-    case Queue::PushResult::kFull:
-      builder->text_ = std::move(item.text);
-      builder->files_ = std::move(item.files);
-      return AddResult::kFull;
+    case Queue::PushResult::kFull: return AddResult::kFull;
     case Queue::PushResult::kClosed: break;
   }
   ledger_.CountLost(1);  // closed by another thread while this one waited
@@ -179,20 +180,57 @@ AddResult DumpWriter::Impl::Add(RecordBuilder* builder, Wait wait) {
   return AddResult::kClosed;
 }
 
+DumpWriter::Impl::Queue::PushResult DumpWriter::Impl::Push(RecordBuilder* builder, bool wait) {
+  if (builder->files_.empty()) {
+    return Gather(builder->text_.size(), wait, [builder](dump::GatheredEntries* entries) {
+      entries->AddRecord(builder->text_, builder->name_size_);
+    });
+  }
+  const size_t weight = sizeof(Item) + builder->text_.size() + builder->file_bytes_;
+  Item item{nullptr, std::move(builder->text_), builder->name_size_, std::move(builder->files_),
+            weight};
+  const auto pushed = queue_.Push(std::move(item), weight, wait);
+  if (pushed == Queue::PushResult::kFull) {
+    builder->text_ = std::move(item.text);
+    builder->files_ = std::move(item.files);
+  }
+  return pushed;
+}
+
+/// No allocation and no waking up for an entry: they gather in one item until the thread comes.
+template <class Action>
+DumpWriter::Impl::Queue::PushResult DumpWriter::Impl::Gather(size_t weight, bool wait, Action add) {
+  return queue_.PushInto(weight, wait, [&](Item* last) -> std::optional<Item> {
+    if (last != nullptr && last->gathered != nullptr && last->weight < kBatchBytes) {
+      add(last->gathered.get());
+      last->weight += weight;
+      return std::nullopt;
+    }
+    Item item{TakeEntries(), {}, 0, {}, weight};
+    add(item.gathered.get());
+    return item;
+  });
+}
+
 void DumpWriter::Impl::AddConstruct(std::string_view name, std::string_view parent) {
-  Item item{Kind::kConstruct, 0, {}, {}, nullptr, {}};
-  dump::AppendConstruct(name, parent, &item.text);
-  Push(std::move(item));
+  if (!EnsureThread()) return;
+  static_cast<void>(Gather(name.size() + parent.size(), true, [&](dump::GatheredEntries* entries) {
+    entries->AddConstruct(name, parent);
+  }));
 }
 
 void DumpWriter::Impl::AddStack(std::string_view name, StackFrames frames) {
-  if (frames != nullptr) {
-    Push({Kind::kStack, 0, std::string(name), {}, std::move(frames), {}});
-  }
+  if (frames == nullptr || !EnsureThread()) return;
+  static_cast<void>(Gather(name.size() + sizeof(frames), true, [&](dump::GatheredEntries* entries) {
+    entries->AddStack(name, std::move(frames));
+  }));
 }
 
 void DumpWriter::Impl::AddProblem(std::string_view name, std::string_view reason) {
-  Push({Kind::kProblem, 0, std::string(name), std::string(reason), nullptr, {}});
+  if (!EnsureThread()) return;
+  static_cast<void>(Gather(name.size() + reason.size(), true, [&](dump::GatheredEntries* entries) {
+    entries->AddProblem(name, reason);
+  }));
 }
 
 bool DumpWriter::Impl::EnsureThread() {
@@ -238,18 +276,17 @@ void DumpWriter::Impl::Run() {
 
 /// The memory of the item is given back here, not with the whole batch.
 void DumpWriter::Impl::Write(Item* item) {
+  const size_t records = item->gathered != nullptr ? item->gathered->records.size() : 1;
   try {
-    switch (item->kind) {
-      case Kind::kRecord:
-        files_.AddRecord(std::exchange(item->text, {}), item->name_size, &item->files);
-        break;
-      case Kind::kConstruct: files_.AddConstruct(item->text); break;
-      case Kind::kStack: files_.AddStack(std::move(item->text), std::move(item->frames)); break;
-      case Kind::kProblem: files_.AddProblem(item->text, item->reason); break;
+    if (item->gathered != nullptr) {
+      files_.AddGathered(item->gathered.get());
+      GiveBack(std::move(item->gathered));
+    } else {
+      files_.AddRecord(std::exchange(item->text, {}), item->name_size, &item->files);
+      item->files.clear();
     }
-    item->files.clear();
   } catch (const std::exception&) {  // no memory
-    if (item->kind == Kind::kRecord) ledger_.CountLost(1);
+    ledger_.CountLost(records);
   }
 }
 

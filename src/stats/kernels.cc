@@ -424,6 +424,7 @@ uint64_t FingerprintDispatched(const std::byte* data, size_t bytes, uint64_t see
     auto a = hn::Zero(d), b = a;
     size_t i = 0;
     for (; i + 2 * lanes <= words; i += 2 * lanes) {
+      PrefetchAhead(p + i, 2 * lanes * sizeof(uint64_t));
       a = hn::Add(a, product(i));
       b = hn::Add(b, product(i + lanes));
     }
