@@ -30,6 +30,17 @@ void LogOnce(std::atomic<bool>* said, const std::string& text) {
   if (!said->exchange(true)) base::Log(base::LogLevel::kWarning, text);
 }
 
+/// The reserve of a finished step, for the next one: file systems search past what was deleted
+/// lately, so that a file deleted in each step would make the creation of files slower and slower.
+std::atomic<int> spare_reserve{-1};
+
+bool OnSameFileSystem(int fd, const std::string& directory) {
+  struct stat file{};
+  struct stat parent{};
+  return ::fstat(fd, &file) == 0 && ::stat(directory.c_str(), &parent) == 0 &&
+         file.st_dev == parent.st_dev;
+}
+
 std::atomic<bool> json_error_said{false};
 std::atomic<bool> tensor_error_said{false};
 
@@ -87,6 +98,9 @@ void DumpFiles::CreateCompanions() {
 }
 
 void DumpFiles::Reserve() {
+  reserve_fd_ = spare_reserve.exchange(-1);
+  if (reserve_fd_ >= 0 && OnSameFileSystem(reserve_fd_, directory_.string())) return;
+  if (reserve_fd_ >= 0) ::close(reserve_fd_);
   reserve_fd_ = ::open(directory_.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, base::kFileMode);
   if (reserve_fd_ >= 0) {
     [[maybe_unused]] const int got = ::fallocate(reserve_fd_, 0, 0, kReserveBytes);
@@ -223,13 +237,25 @@ void DumpFiles::FlushProblems() {
   ::close(fd);
 }
 
+Status DumpFiles::WriteLedger() const {
+  MSPROBE_ASSIGN_OR_RETURN(base::AtomicFile file,
+                           base::AtomicFile::Create(directory_ / "ledger.json"));
+  MSPROBE_RETURN_IF_ERROR(file.Append(ledger_.Text()));
+  return file.Commit();
+}
+
 void DumpFiles::Finish() {
   Flush();
   const std::lock_guard lock(mutex_);
-  if (reserve_fd_ >= 0) ::close(std::exchange(reserve_fd_, -1));
-  auto file = base::AtomicFile::Create(directory_ / "ledger.json");
-  Status status = file.ok() ? file->Append(ledger_.Text()) : file.status();
-  if (status.ok()) status = file->Commit();
+  Status status = WriteLedger();
+  if (reserve_fd_ >= 0 && (!status.ok() || !problems_.empty())) {
+    ::close(std::exchange(reserve_fd_, -1));
+    if (!status.ok()) status = WriteLedger();
+  }
+  if (reserve_fd_ >= 0) {
+    const int older = spare_reserve.exchange(std::exchange(reserve_fd_, -1));
+    if (older >= 0) ::close(older);
+  }
   if (!status.ok()) LogOnce(&json_error_said, "the ledger is lost: " + status.ToString());
   FlushProblems();
   dump_.Close();

@@ -52,6 +52,7 @@ class DumpFiles {
   void FlushProblems();
   void TensorFailed(std::string_view record, const std::string& file, const Status& status);
   void Reserve();
+  Status WriteLedger() const;
   std::string DataDirectory() const;
 
   DumpWriterOptions options_;

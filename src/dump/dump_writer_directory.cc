@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -107,6 +108,11 @@ fs::path UnitDirectory(const std::string& dump_path, int64_t step, std::optional
 }
 
 Status ClaimDirectory(const fs::path& directory, bool overwrite) {
+  MSPROBE_RETURN_IF_ERROR(base::CreateDirectories(directory.parent_path()));
+  if (::mkdir(directory.c_str(), base::kDirectoryMode) == 0) {
+    ::chmod(directory.c_str(), base::kDirectoryMode);
+    return Status::Ok();  // it is new: nothing lies there
+  }
   MSPROBE_RETURN_IF_ERROR(base::CreateDirectories(directory));
   return CheckEarlierRun(directory, overwrite);
 }
