@@ -38,6 +38,9 @@ struct DumpWriterOptions {
   std::string framework = "pytorch";
   bool extra_info = true;      ///< stack.json and construct.json
   bool overwrite = false;      ///< replaces the files of an earlier run
+  /// The directory is made by the writing thread, and when that fails, the log says so and nothing
+  /// is recorded: for the later steps of a run, whose directories have been looked at before.
+  bool create_in_background = false;
   bool saves_tensors = false;  ///< always true for task "tensor": dump.json names their directory
   TensorFormat tensor_format = TensorFormat::kNpy;
   std::shared_ptr<DiskBudget> budget;  ///< null: no limit

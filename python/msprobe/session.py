@@ -231,6 +231,8 @@ class Session:
                 framework=self.framework.name,
                 extra_info=config.extra_info,
                 overwrite=config.overwrite,
+                # Strict: an error is raised here.
+                in_background=self._steps_taken > 0 and os.environ.get("MSPROBE_STRICT") != "1",
                 tensor_format=config.file_format or self.framework.tensor_format,
                 budget=self._budget,
             )

@@ -65,6 +65,9 @@ DumpFiles::DumpFiles(DumpWriterOptions options, Ledger* ledger)
       directory_(UnitDirectory(options_.dump_path, options_.step, options_.rank)),
       last_flush_(std::chrono::steady_clock::now()) {
   options_.saves_tensors |= options_.task == "tensor";
+  std::error_code error;
+  const auto absolute = std::filesystem::absolute(directory_, error);
+  if (!error) directory_ = absolute.lexically_normal();
 }
 
 DumpFiles::~DumpFiles() {
@@ -72,9 +75,8 @@ DumpFiles::~DumpFiles() {
 }
 
 Status DumpFiles::Create() {
-  std::error_code error;
-  const auto absolute = std::filesystem::absolute(directory_, error);
-  if (!error) directory_ = absolute.lexically_normal();
+  const std::lock_guard lock(mutex_);
+  created_ = true;
   MSPROBE_RETURN_IF_ERROR(ClaimDirectory(directory_, options_.overwrite));
   const char* name = options_.level == "debug" ? "debug.json" : "dump.json";
   // Exclusive: of two processes with one rank, the second is refused.
@@ -271,6 +273,11 @@ Status DumpFiles::BecomeRank(int64_t rank) {
   }
   const auto target =
       UnitDirectory(directory_.parent_path().parent_path().string(), options_.step, rank);
+  if (!created_) {
+    options_.rank = rank;
+    directory_ = target;
+    return Status::Ok();
+  }
   std::error_code exists;
   if (std::filesystem::exists(target, exists)) {
     MSPROBE_RETURN_IF_ERROR(ClaimDirectory(target, options_.overwrite));

@@ -61,6 +61,7 @@ class DumpFiles {
   // Held while files are opened and written: a rename of the directory must not come between.
   mutable std::mutex mutex_;
   std::filesystem::path directory_;  // guarded by mutex_; the rest is the writing thread's
+  bool created_ = false;             // guarded by mutex_
   bool data_directory_made_ = false;
   bool companions_made_ = false;
   GrowingJson dump_;

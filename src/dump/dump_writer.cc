@@ -86,7 +86,7 @@ class DumpWriter::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  Status Create() { return files_.Create(); }
+  Status Create();
   AddResult Add(RecordBuilder* builder, Wait wait);
   void AddConstruct(std::string_view name, std::string_view parent);
   void AddStack(std::string_view name, StackFrames frames);
@@ -120,6 +120,7 @@ class DumpWriter::Impl {
   void TakeBudget(RecordBuilder* builder);
   bool EnsureThread();
   void Run();
+  void Discard();
   void Write(Item* item);
 
   const DumpWriterOptions options_;
@@ -252,7 +253,36 @@ bool DumpWriter::Impl::EnsureThread() {
   return true;
 }
 
+Status DumpWriter::Impl::Create() {
+  if (!options_.create_in_background) return files_.Create();
+  if (EnsureThread()) return Status::Ok();
+  return Status(StatusCode::kInternal, "no thread could be started");
+}
+
+/// Nothing can be written: what comes is counted.
+void DumpWriter::Impl::Discard() {
+  closed_.store(true, std::memory_order_relaxed);
+  queue_.Close();
+  std::vector<Item> items;
+  while (queue_.PopAll(&items)) {
+    size_t weight = 0;
+    for (const Item& item : items) {
+      ledger_.CountLost(item.gathered != nullptr ? item.gathered->records.size() : 1);
+      weight += item.weight;
+    }
+    queue_.Done(items.size(), weight);
+  }
+}
+
 void DumpWriter::Impl::Run() {
+  if (options_.create_in_background) {
+    const Status created = files_.Create();
+    if (!created.ok()) {
+      base::Log(base::LogLevel::kError, "step " + std::to_string(options_.step) +
+                                            " is not collected: " + created.ToString());
+      return Discard();
+    }
+  }
   std::vector<Item> items;
   while (queue_.PopAll(&items)) {
     size_t count = 0;

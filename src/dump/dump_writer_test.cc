@@ -224,6 +224,41 @@ TEST_F(DumpWriterTest, OlderProcessDumpsAreNamedButAllowed) {
   EXPECT_THAT(warning, HasSubstr("1 proc<PID>"));
 }
 
+TEST_F(DumpWriterTest, LaterStepsAreCreatedInTheBackground) {
+  DumpWriterOptions options = Options();
+  options.create_in_background = true;
+  {
+    auto writer = MustOpen(options);
+    RecordBuilder builder;
+    Render(&builder, "Torch.add.0.forward");
+    EXPECT_EQ(writer->Add(&builder), AddResult::kAdded);
+    EXPECT_EQ(writer->Finish().recorded, 1u);
+    EXPECT_THAT(ReadFile(fs::path(writer->directory()) / "dump.json"),
+                HasSubstr("Torch.add.0.forward"));
+  }
+  const std::string before = ReadFile(root_ / "step0/rank0/dump.json");
+  auto second = MustOpen(options);  // the files of an earlier run are left alone here too
+  RecordBuilder builder;
+  Render(&builder, "Torch.mul.0.forward");
+  static_cast<void>(second->Add(&builder));
+  EXPECT_EQ(second->Finish().recorded, 0u);
+  EXPECT_EQ(ReadFile(root_ / "step0/rank0/dump.json"), before);
+  EXPECT_EQ(second->Add(&builder), AddResult::kClosed);
+}
+
+TEST_F(DumpWriterTest, ARankIsKnownBeforeOrAfterTheDirectory) {
+  DumpWriterOptions options = Options();
+  options.rank.reset();
+  options.create_in_background = true;
+  auto writer = MustOpen(options);
+  EXPECT_TRUE(writer->BecomeRank(3).ok());
+  RecordBuilder builder;
+  Render(&builder, "Torch.add.0.forward");
+  EXPECT_EQ(writer->Add(&builder), AddResult::kAdded);
+  EXPECT_EQ(writer->Finish().recorded, 1u);
+  EXPECT_TRUE(fs::exists(root_ / "step0/rank3/ledger.json"));
+}
+
 TEST_F(DumpWriterTest, ProcessBecomesARankWhileRecording) {
   DumpWriterOptions options = Options();
   options.rank.reset();
