@@ -52,6 +52,24 @@ constexpr std::string_view kTensor =
 
 std::string Tensor() { return std::string(kTensor); }
 
+TEST_F(RecordReaderTest, NumbersAreReadOnlyWhereTheyAreAskedFor) {
+  const std::string json = R"({"input_args": [{"type": "torch.Tensor", "dtype": "torch.float32",
+      "shape": [1], "Max": 1.5, "Min": NaN, "Mean": null, "Norm": "?"}]})";
+  record_.parse_numbers = false;
+  ASSERT_TRUE(Read("Torch.a.0.forward", json).ok());
+  EXPECT_TRUE(value(0).max.has_number());
+  EXPECT_EQ(value(0).max.number, 0);
+  EXPECT_EQ(value(0).max.text, "1.5");
+  EXPECT_TRUE(value(0).min.has_number());
+  EXPECT_EQ(value(0).min.text, "NaN");
+  EXPECT_FALSE(value(0).mean.has_number());
+  EXPECT_FALSE(value(0).norm.has_number());
+  record_.parse_numbers = true;
+  ASSERT_TRUE(Read("Torch.a.0.forward", json).ok());
+  EXPECT_EQ(value(0).max.number, 1.5);
+  EXPECT_FALSE(value(0).norm.has_number());
+}
+
 TEST_F(RecordReaderTest, InputsThenKeywordsThenOutputsThenParameters) {
   EXPECT_EQ(
       Shown("Module.a.A.forward.0", R"({"is_recompute": false, "parameters": {"weight": )" +
