@@ -22,19 +22,27 @@ bool IsCollection(const graph::Graph& graph, NodeId id) {
   return id == graph::kRootNode || graph.nodes[id].kind == graph::NodeKind::kApiCollection;
 }
 
-/// What only golden has, behind the matched node that it follows there; [kRootNode] is the start.
-std::vector<std::vector<NodeId>> GoldenRuns(const Comparison& comparison) {
-  std::vector<std::vector<NodeId>> runs(comparison.target->nodes.size());
+/// A node that only golden has, and the matched node that it follows there (of the target).
+struct GoldenOnly {
+  NodeId after;
+  NodeId node;
+  bool operator<(const GoldenOnly& other) const { return after < other.after; }
+};
+
+/// By `after`, then in the order of golden; kRootNode stands for the start.
+std::vector<GoldenOnly> FindGoldenOnly(const Comparison& comparison) {
+  std::vector<GoldenOnly> found;
   NodeId after = graph::kRootNode;
   for (const NodeId id : graph::EntryOrder(*comparison.golden)) {
     const NodeId target = comparison.match.target_of_golden[id];
     if (target != graph::kNoNode) {
       after = target;
     } else if (!IsCollection(*comparison.golden, id)) {
-      runs[after].push_back(id);
+      found.push_back({after, id});
     }
   }
-  return runs;
+  std::stable_sort(found.begin(), found.end());
+  return found;
 }
 
 }  // namespace
@@ -190,10 +198,13 @@ class TableRows::Walk {
 };
 
 TableRows::TableRows(const Comparison& comparison) : comparison_(comparison) {
-  const std::vector<std::vector<NodeId>> runs = GoldenRuns(comparison);
+  const std::vector<GoldenOnly> golden_only = FindGoldenOnly(comparison);
+  entries_.reserve(comparison.target->nodes.size() + golden_only.size());
   for (const NodeId id : graph::EntryOrder(*comparison.target)) {
     if (!IsCollection(*comparison.target, id)) entries_.push_back({id, false});
-    for (const NodeId golden : runs[id]) entries_.push_back({golden, true});
+    const auto [begin, end] =
+        std::equal_range(golden_only.begin(), golden_only.end(), GoldenOnly{id, 0});
+    for (auto it = begin; it != end; ++it) entries_.push_back({it->node, true});
   }
 }
 
