@@ -62,3 +62,25 @@ def test_cancel(tmp_path, number, code, output_format):
         json.loads(path.read_text())
     assert output_format == "vis" or not written
     shutil.rmtree(tmp_path)
+
+
+def test_cancelled_tables_leave_no_half_file(tmp_path):
+    for side in ("target", "golden"):
+        (tmp_path / side).mkdir()
+        for rank in range(RANKS):
+            os.symlink(SAMPLE / side / "step0/rank0", tmp_path / side / f"rank{rank}")
+    job = subprocess.Popen(
+        [program(), "compare", "target", "golden", "-o", "out", "--format", "csv,xlsx,json"],
+        cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    for line in job.stderr:
+        if b"] done" in line:
+            break
+    job.send_signal(signal.SIGINT)
+    rest = job.stderr.read().decode()
+    assert job.wait(timeout=60) == 130, rest
+    written = list((tmp_path / "out").iterdir())
+    assert 0 < len(written) < 3 * RANKS
+    assert {path.suffix for path in written} <= {".csv", ".xlsx", ".jsonl"}
+    for path in written:
+        if path.suffix == ".csv":
+            assert path.read_text().endswith("\n")
