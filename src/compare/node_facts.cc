@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/thread_pool.h"
+#include "compare/tolerance.h"
 #include "compare/value_error.h"
 #include "dump/record.h"
 

@@ -4,30 +4,13 @@
 #include <cmath>
 #include <limits>
 
+#include "compare/tolerance.h"
+
 namespace msprobe::compare {
 
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-/// Half the distance from 1 to the next number: the relative error of one rounding.
-double UnitRoundoff(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat8E8M0Fnu: return 0.5;
-    case DType::kFloat8E5M2:
-    case DType::kFloat8E5M2FnUz: return 0x1p-3;
-    case DType::kFloat8E4M3Fn:
-    case DType::kFloat8E4M3FnUz: return 0x1p-4;
-    case DType::kBFloat16: return 0x1p-8;
-    case DType::kFloat16:
-    case DType::kComplex32: return 0x1p-11;
-    case DType::kFloat32:
-    case DType::kComplex64: return 0x1p-24;
-    case DType::kFloat64:
-    case DType::kComplex128: return 0x1p-53;
-    default: return 0;  // integers and bool are exact
-  }
-}
 
 double Elements(const dump::Record& record, const dump::Value& value) {
   double count = 1;
@@ -124,7 +107,5 @@ double RoundingTolerance(CompareMode mode, DType dtype, double reduction) {
   if (unit == 0x1p-24) return std::max(sum, 1e-4);
   return unit == 0 ? 0 : std::max(sum, 1e-10);
 }
-
-DType Coarser(DType a, DType b) { return UnitRoundoff(a) >= UnitRoundoff(b) ? a : b; }
 
 }  // namespace msprobe::compare

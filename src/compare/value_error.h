@@ -19,7 +19,4 @@ ValueError MeasureValue(CompareMode mode, const dump::Record& record, const dump
 /// outputs on both sides), `reduction` the number of terms of its longest sum.
 double RoundingTolerance(CompareMode mode, DType dtype, double reduction);
 
-/// Orders dtypes by the size of one rounding: integers, float64, float32, float16, bfloat16, fp8.
-DType Coarser(DType a, DType b);
-
 }  // namespace msprobe::compare

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Makes the corpus of faults and of benign pairs: corpus.py DIRECTORY [--faults N] [--benign N] [--only MODEL]
+
+DIRECTORY/<model>/{golden*,<number>}/{statistics,md5,tensor} are dumps, DIRECTORY/cases.json lists the
+pairs with what is right for each.
+"""
+
+import argparse
+import copy
+import json
+import os
+import pathlib
+import sys
+from typing import Any, Optional
+
+import torch
+
+import benign
+import faults
+import record
+import sites
+import truth
+from models import MODELS, Whole, spread_weights
+
+
+class Maker:
+    def __init__(self, root: pathlib.Path, name: str) -> None:
+        self.root, self.name = root / name, name
+        torch.manual_seed(7)
+        self.model = Whole(MODELS[name]())
+        spread_weights(self.model)
+        self.batch = self.model.net.batch()
+        self.cases: list[dict] = []
+
+    def run(self, model: Any, plan: Any, seed: int, decode: bool) -> None:
+        torch.manual_seed(seed)
+        with sites.active(plan):
+            if decode:
+                model.eval()
+                with torch.no_grad():
+                    model.net.decode(self.batch)
+                return
+            loss = model.loss(self.batch)
+            if isinstance(plan, sites.InBackward):
+                plan.backward(loss)
+            else:
+                loss.backward()
+
+    def fresh(self, change: Any = None) -> Any:
+        model = copy.deepcopy(self.model)
+        sites.name_modules(model)
+        if change is not None:
+            change(model)
+        return model
+
+    def survey(self, decode: bool) -> sites.Survey:
+        survey = sites.Survey()
+        self.run(self.fresh(), survey, 1, decode)
+        return survey
+
+    def record(self, place: str, fault: Optional[faults.Fault], decode: bool = False) -> Any:
+        model = self.fresh(fault and fault.change)
+        plan = fault.plan() if fault and fault.plan else sites.Survey()
+        seed = fault.seed if fault else 1
+        record.record(self.root / place, model, lambda: self.run(model, plan, seed, decode))
+        records = truth.Records(record.unit_of(self.root / place))
+        record.derive_modes(self.root / place)
+        return records
+
+    def faults(self, count: int) -> None:
+        survey = self.survey(False)
+        has_decode = hasattr(self.model.net, "decode")
+        decode = self.survey(True) if has_decode else None
+        golden = {False: self.record("golden", None)}
+        if has_decode:
+            golden[True] = self.record("golden-decode", None, True)
+        for i, fault in enumerate(faults.all_faults(self.model, survey, decode, 3, count)[:max(count, 1)]):
+            target = self.record(str(i), fault, fault.decode)
+            case: dict = {"model": self.name, "kind": fault.kind, "where": fault.where,
+                          "target": f"{self.name}/{i}", "benign": False,
+                          "golden": f"{self.name}/golden{'-decode' if fault.decode else ''}", "truth": {}}
+            if not any(truth.differs(name, target, golden[fault.decode], truth.sums) for name in target.data):
+                continue  # the fault changed nothing: the gradient kernel of a view, say
+            for mode, of in (("statistics", truth.statistics), ("md5", truth.sums), ("tensor", truth.sums)):
+                names, shown = truth.truth_of(fault.truth, fault.backward, target, golden[fault.decode], of)
+                case["truth"][mode] = {"names": sorted(names), "shown": shown}
+            self.cases.append(case)
+
+    def benign(self, count: int) -> None:
+        for i, pair in enumerate(benign.pairs(self.name, count)):
+            names = []
+            for side, setting in (("golden", pair.golden), ("target", pair.target)):
+                place = f"benign-{i}-{side}"
+                torch.manual_seed(100 + pair.seed)
+                model = Whole(MODELS[self.name]())
+                spread_weights(model)
+                batch = model.net.batch()
+                with setting(model) as run:
+                    sites.name_modules(model)
+                    record.record(self.root / place, model, lambda: run(model, batch))
+                record.derive_modes(self.root / place)
+                names.append(f"{self.name}/{place}")
+            self.cases.append({"model": self.name, "kind": pair.kind, "where": f"seed {pair.seed}", "benign": True,
+                               "golden": names[0], "target": names[1], "same_bits": pair.same_bits})
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("directory", type=pathlib.Path)
+    parser.add_argument("--faults", type=int, default=66, help="for each model")
+    parser.add_argument("--benign", type=int, default=50, help="for each model")
+    parser.add_argument("--only", choices=MODELS)
+    arguments = parser.parse_args()
+    os.environ.setdefault("MSPROBE_STRICT", "1")
+    torch.set_num_threads(1)
+    cases = []
+    for name in [arguments.only] if arguments.only else MODELS:
+        maker = Maker(arguments.directory, name)
+        maker.faults(arguments.faults)
+        maker.benign(arguments.benign)
+        cases += maker.cases
+        print(f"{name}: {len(maker.cases)} pairs", file=sys.stderr)
+    (arguments.directory / "cases.json").write_text(json.dumps(cases, indent=1))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

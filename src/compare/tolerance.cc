@@ -1,0 +1,227 @@
+#include "compare/tolerance.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "base/file.h"
+#include "base/numbers.h"
+
+namespace msprobe::compare {
+
+namespace {
+
+constexpr size_t kMaxFileSize = 64 << 20;
+constexpr const char* kAdvice =
+    "write 'rules:' and below it '- {name: \"Functional.softmax.*\", bound: 1.0e-3}', or let "
+    "msprobe tolerance write the file";
+
+Status BadLine(const YAML::Mark& mark, const std::string& what, const std::string& path) {
+  const std::string line =
+      mark.is_null() ? "" : "line " + std::to_string(mark.line + 1) + " of the tolerances: ";
+  return InvalidArgumentError(line + what, kAdvice, path);
+}
+
+bool Wild(std::string_view text) { return text.find_first_of("*?") != std::string_view::npos; }
+
+/// * and ?; goes back to the last star only, so that no pattern takes long.
+bool Fits(std::string_view pattern, std::string_view text) {
+  size_t p = 0, t = 0;
+  size_t star = std::string_view::npos, resume = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t]) && pattern[p] != '*') {
+      ++p, ++t;
+    } else if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      resume = t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+bool IsNumber(std::string_view part) {
+  return !part.empty() &&
+         std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// What NamePattern() makes: such rules are looked up, and files may have very many of them.
+bool IsNamePattern(std::string_view text) {
+  const size_t star = text.find('*');
+  if (star == std::string_view::npos || text.find_first_of("*?", star + 1) != text.npos) {
+    return false;
+  }
+  if (text.find('?') != text.npos || star == 0 || text[star - 1] != '.') return false;
+  const std::string_view before = text.substr(0, star - 1);
+  const std::string_view after = text.substr(star + 1);
+  if (text.starts_with("Module.") || text.starts_with("Cell.")) {
+    return after.empty() && (before.ends_with(".forward") || before.ends_with(".backward") ||
+                             before.ends_with(".parameters_grad"));
+  }
+  return (after == ".forward" || after == ".backward") &&
+         before.find('.') != std::string_view::npos;
+}
+
+Result<double> ReadNumber(const YAML::Node& node, const std::string& what,
+                          const std::string& path) {
+  const auto number = node.IsScalar() ? base::ParseDouble(node.Scalar()) : std::nullopt;
+  if (!number || !(*number >= 0) || !std::isfinite(*number)) {
+    return BadLine(node.Mark(), what + " is not a number from 0 on", path);
+  }
+  return *number;
+}
+
+Status ReadRules(const YAML::Node& rules, const std::string& path, ToleranceProfile* profile) {
+  if (!rules.IsSequence()) return BadLine(rules.Mark(), "'rules' is not a list", path);
+  for (const YAML::Node& rule : rules) {
+    if (!rule.IsMap() || !rule["name"] || !rule["bound"] || rule.size() != 2) {
+      return BadLine(rule.Mark(), "a rule is not {name: ..., bound: ...}", path);
+    }
+    const YAML::Node name = rule["name"];
+    if (!name.IsScalar() || name.Scalar().empty()) {
+      return BadLine(name.Mark(), "the name of a rule is not a text", path);
+    }
+    MSPROBE_ASSIGN_OR_RETURN(const double bound,
+                             ReadNumber(rule["bound"], "the bound of " + name.Scalar(), path));
+    profile->AddRule({name.Scalar(), bound});
+  }
+  return Status::Ok();
+}
+
+Status ReadRoundings(const YAML::Node& roundings, const std::string& path,
+                     ToleranceProfile* profile) {
+  if (!roundings.IsMap()) {
+    return BadLine(roundings.Mark(), "'roundings' is not 'dtype: number'", path);
+  }
+  for (const auto& entry : roundings) {
+    const std::string name = entry.first.IsScalar() ? entry.first.Scalar() : std::string();
+    const DType dtype = tensor::ParseDType(name);
+    if (UnitRoundoff(dtype) == 0) {
+      return BadLine(entry.first.Mark(), "'" + name + "' is not a dtype that rounds", path);
+    }
+    MSPROBE_ASSIGN_OR_RETURN(const double count, ReadNumber(entry.second, name, path));
+    profile->SetRoundings(dtype, count);
+  }
+  return Status::Ok();
+}
+
+Result<ToleranceProfile> ReadDocument(const YAML::Node& document, const std::string& path) {
+  ToleranceProfile profile;
+  if (!document.IsMap() || document.size() == 0) {
+    return BadLine(document.Mark(), "neither 'rules' nor 'roundings'", path);
+  }
+  for (const auto& entry : document) {
+    const std::string key = entry.first.IsScalar() ? entry.first.Scalar() : std::string();
+    if (key == "rules") {
+      MSPROBE_RETURN_IF_ERROR(ReadRules(entry.second, path, &profile));
+    } else if (key == "roundings") {
+      MSPROBE_RETURN_IF_ERROR(ReadRoundings(entry.second, path, &profile));
+    } else {
+      return BadLine(entry.first.Mark(), "'" + key + "' is neither 'rules' nor 'roundings'", path);
+    }
+  }
+  return profile;
+}
+
+}  // namespace
+
+double UnitRoundoff(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat8E8M0Fnu: return 0.5;
+    case DType::kFloat8E5M2:
+    case DType::kFloat8E5M2FnUz: return 0x1p-3;
+    case DType::kFloat8E4M3Fn:
+    case DType::kFloat8E4M3FnUz: return 0x1p-4;
+    case DType::kBFloat16: return 0x1p-8;
+    case DType::kFloat16:
+    case DType::kComplex32: return 0x1p-11;
+    case DType::kFloat32:
+    case DType::kComplex64: return 0x1p-24;
+    case DType::kFloat64:
+    case DType::kComplex128: return 0x1p-53;
+    default: return 0;  // integers and bool are exact
+  }
+}
+
+DType Coarser(DType a, DType b) { return UnitRoundoff(a) >= UnitRoundoff(b) ? a : b; }
+
+std::string NamePattern(std::string_view node) {
+  std::string pattern;
+  for (size_t begin = 0; begin <= node.size();) {
+    const size_t end = std::min(node.find('.', begin), node.size());
+    const std::string_view part = node.substr(begin, end - begin);
+    const bool last = end == node.size();
+    // In the path of a module a number is a layer; behind the direction it is a call.
+    const bool is_module = node.starts_with("Module.") || node.starts_with("Cell.");
+    const bool is_call = IsNumber(part) && (last || !is_module);
+    if (begin > 0) pattern += '.';
+    pattern += is_call ? std::string_view("*") : part;
+    begin = end + 1;
+  }
+  return pattern;
+}
+
+void ToleranceProfile::AddRule(Rule rule) {
+  by_pattern_.emplace(rule.pattern, rules_.size());
+  if (Wild(rule.pattern) && !IsNamePattern(rule.pattern)) wild_.push_back(rules_.size());
+  rules_.push_back(std::move(rule));
+}
+
+std::optional<double> ToleranceProfile::Bound(std::string_view node) const {
+  if (rules_.empty()) return std::nullopt;
+  size_t first = rules_.size();
+  const auto consider = [&](std::string_view text) {
+    const auto found = by_pattern_.find(text);
+    if (found != by_pattern_.end()) first = std::min(first, found->second);
+  };
+  consider(node);
+  consider(NamePattern(node));
+  for (const size_t rule : wild_) {
+    if (rule >= first) break;
+    if (Fits(rules_[rule].pattern, node)) first = rule;
+  }
+  if (first == rules_.size()) return std::nullopt;
+  return rules_[first].bound;
+}
+
+std::optional<double> ToleranceProfile::Roundings(DType dtype) const {
+  const auto found = roundings_.find(dtype);
+  return found == roundings_.end() ? std::nullopt : std::optional<double>(found->second);
+}
+
+std::string ToleranceProfile::ToYaml(std::string_view comment) const {
+  std::string text = comment.empty() ? "" : "# " + std::string(comment) + "\n";
+  text += "rules:";
+  if (rules_.empty()) text += " []";
+  text += '\n';
+  for (const Rule& rule : rules_) {
+    YAML::Emitter name;
+    name << YAML::DoubleQuoted << rule.pattern;
+    char bound[32];
+    std::snprintf(bound, sizeof(bound), "%.3e", rule.bound);
+    text.append("- {name: ").append(name.c_str()).append(", bound: ").append(bound) += "}\n";
+  }
+  return text;
+}
+
+Result<ToleranceProfile> ParseToleranceProfile(const std::string& text, const std::string& path) {
+  try {
+    return ReadDocument(YAML::Load(text), path);
+  } catch (const YAML::Exception& error) {
+    return BadLine(error.mark, error.msg, path);
+  }
+}
+
+Result<ToleranceProfile> LoadToleranceProfile(const std::filesystem::path& path) {
+  MSPROBE_ASSIGN_OR_RETURN(const std::string text, base::ReadSmallFile(path, kMaxFileSize));
+  return ParseToleranceProfile(text, path.string());
+}
+
+}  // namespace msprobe::compare
