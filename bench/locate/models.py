@@ -40,7 +40,7 @@ class Attention(nn.Module):
             scores = call(self, "Torch.matmul", torch.matmul, q, k.transpose(-2, -1))
             scores = call(self, "Torch.mul", torch.mul, scores, self.scale)
             if mask is not None:
-                scores = call(self, "Torch.masked_fill", torch.masked_fill, scores, mask, -1e9)
+                scores = call(self, "Torch.masked_fill", torch.masked_fill, scores, mask, -1e4)
             weights = call(self, "Functional.softmax", F.softmax, scores, dim=-1)
             weights = call(self, "Functional.dropout", F.dropout, weights, self.drop, self.training)
             mixed = call(self, "Torch.matmul", torch.matmul, weights, v)

@@ -1,5 +1,7 @@
 """Runs a model under the collector, and makes the three kinds of dumps of one run."""
 
+import contextlib
+import io
 import json
 import os
 import pathlib
@@ -20,6 +22,11 @@ def record(directory: pathlib.Path, model: Any, run: Callable[[], None], rank: A
               "tensor": {"summary_mode": "md5", "file_format": "npy"}}
     (directory / "config.json").write_text(json.dumps(config))
     PrecisionDebugger._forget()
+    with contextlib.redirect_stdout(io.StringIO()):  # a word of goodbye for each
+        _collect(directory, model, run, rank)
+
+
+def _collect(directory: pathlib.Path, model: Any, run: Callable[[], None], rank: Any) -> None:
     debugger = PrecisionDebugger(config_path=str(directory / "config.json"))
     debugger.start(model, rank_id=rank)
     try:

@@ -39,8 +39,8 @@ def ask_msprobe(cli: str, target: pathlib.Path, golden: pathlib.Path, *more: str
 
 
 def answer_of(summary: dict) -> Answer:
-    culprits = [culprit["name"] for culprit in summary["first_culprits"]]
-    first = culprits[0] if culprits else (summary.get("first_difference") or {}).get("name")
+    culprits = [culprit["name"] for unit in summary["units"] for culprit in unit["first_culprits"]]
+    first = culprits[0] if culprits else (summary["units"][0].get("first_difference") or {}).get("name")
     return Answer(first, culprits)
 
 

@@ -30,6 +30,7 @@ struct NodeFacts {
   bool is_collective = false;
   double error_in = 0;
   double error_out = 0;
+  double rounding = 0;  ///< one rounding of its coarsest dtype, for sums as long as its longest
   std::string differing_parameter;
   uint32_t inputs_begin = 0, inputs_end = 0;    ///< into FactTable::uses: differing inputs only
   uint32_t outputs_begin = 0, outputs_end = 0;  ///< all outputs

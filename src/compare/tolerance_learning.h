@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "compare/comparison.h"
+#include "compare/tolerance.h"
+
+namespace msprobe::compare {
+
+/// Learns from pairs of runs that are both right how far apart right results are at each place.
+class ToleranceLearner {
+ public:
+  /// Places: the names of nodes, or with `by_pattern` their NamePattern(), for other steps and ranks.
+  explicit ToleranceLearner(bool by_pattern) : by_pattern_(by_pattern) {}
+
+  /// What is not finite (NaN on one side only) teaches nothing.
+  void Add(const Comparison& comparison, size_t threads);
+
+  /// Bounds `margin` times the largest error seen, and never below some roundings of the dtype.
+  ToleranceProfile Profile(double margin) const;
+  size_t places() const { return order_.size(); }
+
+ private:
+  struct Seen {
+    double error = 0;
+    double rounding = 0;
+  };
+  bool by_pattern_;
+  std::vector<std::string> order_;  ///< places as they came
+  std::unordered_map<std::string, Seen> seen_;
+};
+
+}  // namespace msprobe::compare
