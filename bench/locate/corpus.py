@@ -31,6 +31,7 @@ class Maker:
         spread_weights(self.model)
         self.batch = self.model.net.batch()
         self.cases: list[dict] = []
+        self.recorded: set[str] = set()
 
     def run(self, model: Any, plan: Any, seed: int, decode: bool) -> None:
         torch.manual_seed(seed)
@@ -74,7 +75,7 @@ class Maker:
         golden = {False: self.record("golden", None)}
         if has_decode:
             golden[True] = self.record("golden-decode", None, True)
-        for i, fault in enumerate(faults.all_faults(self.model, survey, decode, 3, count)[:max(count, 1)]):
+        for i, fault in enumerate(faults.all_faults(self.model, survey, decode, 3, count)):
             target = self.record(str(i), fault, fault.decode)
             case: dict = {"model": self.name, "kind": fault.kind, "where": fault.where,
                           "target": f"{self.name}/{i}", "benign": False,
@@ -82,32 +83,37 @@ class Maker:
             if not any(truth.differs(name, target, golden[fault.decode], truth.sums) for name in target.data):
                 continue  # the fault changed nothing: the gradient kernel of a view, say
             for mode, of in (("statistics", truth.statistics), ("md5", truth.sums), ("tensor", truth.sums)):
-                names, shown = truth.truth_of(fault.truth, fault.backward, target, golden[fault.decode], of)
+                names, shown = truth.truth_of(fault, target, golden[fault.decode], of)
                 case["truth"][mode] = {"names": sorted(names), "shown": shown}
             self.cases.append(case)
 
     def benign(self, count: int) -> None:
-        for i, pair in enumerate(benign.pairs(self.name, count)):
-            names = []
-            for side, setting in (("golden", pair.golden), ("target", pair.target)):
-                place = f"benign-{i}-{side}"
-                torch.manual_seed(100 + pair.seed)
-                model = Whole(MODELS[self.name]())
-                spread_weights(model)
-                batch = model.net.batch()
-                with setting(model) as run:
-                    sites.name_modules(model)
-                    record.record(self.root / place, model, lambda: run(model, batch))
-                record.derive_modes(self.root / place)
-                names.append(f"{self.name}/{place}")
+        for pair in benign.pairs(self.name, count):
+            golden = self.record_setting(pair.seed, pair.golden, "")
+            target = self.record_setting(pair.seed, pair.target, "-again" if pair.same_bits else "")
             self.cases.append({"model": self.name, "kind": pair.kind, "where": f"seed {pair.seed}", "benign": True,
-                               "golden": names[0], "target": names[1], "same_bits": pair.same_bits})
+                               "golden": golden, "target": target, "same_bits": pair.same_bits})
+
+    def record_setting(self, seed: int, setting: Any, suffix: str) -> str:
+        """A run with weights and data of that seed; what several pairs have in common is run once."""
+        place = f"benign-{seed}-{setting.__name__}{suffix}"
+        if place not in self.recorded:
+            self.recorded.add(place)
+            torch.manual_seed(100 + seed)
+            model = Whole(MODELS[self.name]())
+            spread_weights(model)
+            batch = model.net.batch()
+            with setting(model) as run:
+                sites.name_modules(model)
+                record.record(self.root / place, model, lambda: run(model, batch))
+            record.derive_modes(self.root / place)
+        return f"{self.name}/{place}"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("directory", type=pathlib.Path)
-    parser.add_argument("--faults", type=int, default=66, help="for each model")
+    parser.add_argument("--faults", type=int, default=100, help="for each model, at most")
     parser.add_argument("--benign", type=int, default=50, help="for each model")
     parser.add_argument("--only", choices=MODELS)
     arguments = parser.parse_args()

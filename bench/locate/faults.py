@@ -21,6 +21,7 @@ class Fault:
     change: Optional[Callable[[nn.Module], None]] = None  # of the model
     seed: int = 1
     decode: bool = False
+    program: bool = False  # other calls than golden's are made
 
 
 def _one(x: torch.Tensor, value: Callable[[float], float]) -> torch.Tensor:
@@ -132,8 +133,8 @@ def _index(position: int, change: Callable[[Any], Any]) -> Callable:
         args[:position] + (change(args[position]),) + args[position + 1:], kwargs))
 
 
-# kind, name of the op, what happens instead, whether the record of the op itself is altered (else
-# the module around it is the nearest that is)
+# kind, name of the op, what happens instead, whether the op is still called (else the module around it
+# is the nearest that is)
 MISTAKES: list[tuple[str, str, Callable, bool]] = [
     ("missing scale of the scores", "Torch.mul", skipped(), False),
     ("missing mask", "Torch.masked_fill", skipped(), False),
@@ -172,7 +173,9 @@ def mistakes(survey: Survey, rng: random.Random, most: int) -> list[Fault]:
             places = [site for site in places if "attn" in site.path or "cross" in site.path]
         for site in rng.sample(places, min(most, len(places))):
             truth = [site] if own else [Site("", site.path, 0)]
-            faults.append(Fault(kind, str(site), truth, plan=lambda s=site, a=alter: AtSite(s, a)))
+            # Casts are calls too; an argument that differs makes no other calls.
+            program = not own or "bfloat16" in kind
+            faults.append(Fault(kind, str(site), truth, program=program, plan=lambda s=site, a=alter: AtSite(s, a)))
     return faults
 
 
@@ -246,14 +249,16 @@ def stale_caches(survey: Survey, rng: random.Random, count: int) -> list[Fault]:
     places = [site for site in survey.sites if site.name == "Torch.cat"]
     for site in rng.sample(places, min(count, len(places))):
         for kind, alter in (("stale KV", stale), ("KV of other positions", forgotten)):
-            faults.append(Fault(kind, str(site), [Site("", site.path, site.occurrence // 2 + 1)], decode=True,
+            faults.append(Fault(kind, str(site), [Site("", site.path, site.occurrence // 2 + 1)], decode=True, program=True,
                                 plan=lambda s=site, a=alter: AtSite(s, a)))
     return faults
 
 
-def all_faults(model: nn.Module, survey: Survey, decode: Optional[Survey], seed: int, least: int) -> list[Fault]:
+def all_faults(model: nn.Module, survey: Survey, decode: Optional[Survey], seed: int, most: int) -> list[Fault]:
+    """Every kind of mistake, and kernel faults at random ops; a random choice of them if `most` is less."""
     rng = random.Random(seed)
     faults = mistakes(survey, rng, 2) + changed_models(model, rng, 3) + other_seeds(survey, 2)
     if decode is not None:
         faults += stale_caches(decode, rng, 3)
-    return faults + kernel_faults(model, survey, rng, max(30, least - len(faults) - 10), 12)
+    faults += kernel_faults(model, survey, rng, 30, 12)
+    return faults if len(faults) <= most else [faults[i] for i in sorted(rng.sample(range(len(faults)), most))]

@@ -199,7 +199,7 @@ class Experts(nn.Module):
             taken = call(self, "Torch.index_select", torch.index_select, flat, 0, rows)
             made = call(self, f"experts.{i}", expert, taken)
             weighted = call(self, "Torch.mul", torch.mul, made, best[rows, places][:, None])
-            result = call(self, "Torch.index_add", torch.index_add, result, 0, rows, weighted)
+            result = call(self, "Torch.index_add", torch.index_add, result, 0, rows, weighted.to(result.dtype))
         return result.view_as(x)
 
 

@@ -22,7 +22,7 @@ import record
 import sites
 import truth
 from sites import Site, call, in_kernel
-from faults import KERNEL_FAULTS
+from faults import KERNEL_FAULTS, Fault
 
 RANKS, WIDTH = 2, 16
 
@@ -92,7 +92,7 @@ def work(rank: int, root: pathlib.Path, port: int) -> None:
         case: dict = {"model": "two ranks", "kind": kind, "where": str(site), "benign": False, "ranks": altered,
                       "target": f"ranks/{i}", "golden": "ranks/golden", "truth": {}}
         for mode, of in (("statistics", truth.statistics), ("md5", truth.sums), ("tensor", truth.sums)):
-            names, shown = truth.truth_of([right], False, target, golden, of)
+            names, shown = truth.truth_of(Fault(kind, str(site), [right], program=right != site), target, golden, of)
             case["truth"][mode] = {"names": sorted(names), "shown": shown}
         cases.append(case)
     (root / f"cases-{rank}.json").write_text(json.dumps(cases))

@@ -1,10 +1,11 @@
 """Which records of a dump are the right answer for a fault.
 
 The altered call itself: the record of the op that a fault was put into, or of the module whose weights
-or settings were changed (a module of one single op: that op is as right). Where the alteration lies
-between two records (an op is left out, a cache is stale), the answer is the nearest record around it,
-which is the module in whose program the mistake is. Where nothing that is recorded of the altered call
-differs, it is the first record whose inputs are the same and whose outputs are not.
+or settings were changed (or the op in it, if it contains no modules); calls that only the altered
+program makes in that place belong to it. Where the alteration lies between two records (an op is left
+out, a cache is stale), the answer is the module in whose program the mistake is, or inside it the first
+record whose inputs are the same and whose outputs are not. Where the records of the altered call do
+not differ (statistics of a tensor whose elements changed places), it is that record wherever it is.
 """
 
 import json
@@ -48,8 +49,19 @@ class Records:
                      if name.startswith(site.name + ".") and ".forward" in name]
             return {found[site.occurrence]}
         module = self.module(f"{site.path}.{site.name}".strip("."), site.occurrence)
-        below = [name for name in self.children.get(module, []) if not name.startswith("Module.")]
-        return {module, *below} if len(below) == 1 else {module}
+        below = self.children.get(module, [])
+        return {module} if any(name.startswith("Module.") for name in below) else {module, *below}
+
+    def place(self, site: Site) -> Any:
+        """The record of the module in which a site lies; None outside of all."""
+        if "." in site.name and site.name[0].isupper():
+            return self.parents[next(iter(self.of(site)))]
+        return self.module(f"{site.path}.{site.name}".strip("."), site.occurrence)
+
+    def below(self, name: str, outer: Any) -> bool:
+        while name is not None and name != outer:
+            name = self.parents.get(name)
+        return name == outer
 
 
 def sums(values: Any) -> list[str]:
@@ -67,7 +79,10 @@ def statistics(values: Any) -> list[Any]:
     """The same of what a dump without checksums says."""
     if isinstance(values, dict):
         if "Norm" in values:
-            return [[values.get(key) for key in ("Max", "Min", "Mean", "Norm", "dtype", "shape")]]
+            numbers = [values.get(key) for key in ("Max", "Min", "Mean", "Norm")]
+            # Sums of the same elements in another order differ in the last digits.
+            shown = [f"{number:.6g}" if isinstance(number, float) else number for number in numbers]
+            return [[*shown, values.get("dtype"), values.get("shape")]]
         return [item for value in values.values() for item in statistics(value)]
     if isinstance(values, list):
         return [item for value in values for item in statistics(value)]
@@ -88,26 +103,30 @@ def differs(name: str, target: Records, golden: Records, of: Any) -> bool:
     return repr(of(target.data[name])) != repr(of(golden.data[name]))
 
 
-def nearest(target: Records, golden: Records, of: Any) -> set[str]:
-    """The first record with equal inputs and other outputs, the innermost of those that begin together."""
+def nearest(target: Records, golden: Records, of: Any, inside: Any = None) -> set[str]:
+    """The first record (inside `inside`) with equal inputs and other outputs."""
     for name, record in target.data.items():
-        if name not in golden.data:
+        if name not in golden.data or not target.below(name, inside):
             continue
-        inside, outside = parts(record, of)
-        inside_golden, outside_golden = parts(golden.data[name], of)
-        if repr(inside) == repr(inside_golden) and repr(outside) != repr(outside_golden):
+        taken, made = parts(record, of)
+        taken_golden, made_golden = parts(golden.data[name], of)
+        if repr(taken) == repr(taken_golden) and repr(made) != repr(made_golden):
             return {name}
     return set()
 
 
-def truth_of(sites: list[Site], backward: bool, target: Records, golden: Records, of: Any) -> tuple[set[str], bool]:
-    """The right answers, and whether the record of the altered call shows anything of the fault."""
+def truth_of(fault: Any, target: Records, golden: Records, of: Any) -> tuple[set[str], bool]:
+    """The right answers, and whether the records of the altered call show anything of the fault."""
     names: set[str] = set()
-    for site in sites:
+    for site in fault.truth:
         names |= target.of(site)
-    if backward:
+    if fault.backward:
         names = {name.replace(".forward", ".backward") for name in names}
         names = {name for name in names if name in target.data or name in target.parents}
-    if any(differs(name, target, golden, of) for name in names):
-        return names, True
-    return nearest(target, golden, of), False
+    shown = any(differs(name, target, golden, of) for name in names)
+    if fault.program:
+        place = target.place(fault.truth[0])
+        names |= {name for name in target.children.get(place, [])
+                  if name not in golden.data and ".forward" in name and not name.startswith("Module.")}
+        names |= nearest(target, golden, of, place)
+    return (names, True) if shown else (nearest(target, golden, of), False)

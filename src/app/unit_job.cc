@@ -12,6 +12,8 @@
 #include "base/stage_timer.h"
 #include "base/thread_pool.h"
 #include "compare/first_divergence.h"
+#include "compare/tolerance.h"
+#include "compare/tolerance_learning.h"
 #include "dump/rank_dump.h"
 #include "graph/collective_linker.h"
 #include "graph/graph.h"
@@ -21,6 +23,7 @@ namespace msprobe::app {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using GraphPointer = std::shared_ptr<graph::Graph>;
 
 double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -85,6 +88,22 @@ Status CheckTasks(const dump::RankDump& target, const dump::RankDump& golden) {
                               "collect both sides with the same task", golden.directory().string());
 }
 
+/// The dumps of the reference that stand beside those of the target.
+Status PlanReference(const UnitJob& job, base::Diagnostics* diagnostics,
+                     std::vector<PlannedUnit>* plan) {
+  if (job.golden.empty()) {
+    return InvalidArgumentError("--reference needs a golden side of the target's precision",
+                                "give GOLDEN, or leave --reference out");
+  }
+  UnitJob other = job;
+  other.golden = job.reference;
+  MSPROBE_ASSIGN_OR_RETURN(std::vector<PlannedUnit> units, PlanUnits(other, diagnostics));
+  for (size_t i = 0; i < plan->size(); ++i) {
+    (*plan)[i].reference = std::move(units[i].golden);
+  }
+  return Status::Ok();
+}
+
 class JobRunner {
  public:
   JobRunner(const UnitJob& job, UnitSink* sink, JobObserver* observer,
@@ -112,6 +131,11 @@ class JobRunner {
   Status CompareUnit(size_t index, size_t inner_threads);
   Status ComparePair(size_t index, const Graphs& graphs, size_t inner_threads);
   Result<Graphs> BuildBoth(Work* work, size_t inner_threads);
+  Result<compare::Comparison> Pair(size_t index, const GraphPointer& target,
+                                   const GraphPointer& golden, size_t inner_threads, bool progress);
+  Result<compare::DivergenceReport> JudgeByReference(size_t index, const GraphPointer& target,
+                                                     const GraphPointer& golden,
+                                                     size_t inner_threads);
   UnitTurn Turn(size_t index, size_t inner_threads);
   Result<std::shared_ptr<graph::Graph>> Build(const dump::DumpUnit& unit, size_t inner_threads,
                                               base::Diagnostics* diagnostics);
@@ -123,6 +147,7 @@ class JobRunner {
   const base::CancelToken* cancel_;
   size_t threads_;
   graph::MatchOptions match_options_;
+  compare::ToleranceProfile tolerance_;
   std::vector<Work> works_;
   std::mutex links_mutex_;
   graph::CollectiveLinker target_links_;  ///< of the step that is worked on
@@ -131,7 +156,13 @@ class JobRunner {
 
 Status JobRunner::Prepare(base::Diagnostics* diagnostics) {
   MSPROBE_ASSIGN_OR_RETURN(match_options_, MatchOptionsOf(job_));
+  if (!job_.tolerance.empty()) {
+    MSPROBE_ASSIGN_OR_RETURN(tolerance_, compare::LoadToleranceProfile(job_.tolerance));
+  }
   MSPROBE_ASSIGN_OR_RETURN(std::vector<PlannedUnit> plan, PlanUnits(job_, diagnostics));
+  if (!job_.reference.empty()) {
+    MSPROBE_RETURN_IF_ERROR(PlanReference(job_, diagnostics, &plan));
+  }
   MSPROBE_RETURN_IF_ERROR(sink_.Start(plan, threads_, diagnostics));
   works_ = std::vector<Work>(plan.size());
   for (size_t i = 0; i < plan.size(); ++i) works_[i].plan = std::move(plan[i]);
@@ -280,10 +311,10 @@ Status JobRunner::CompareUnit(size_t index, size_t inner_threads) {
   return sink_.TakeGraph(Turn(index, inner_threads), *graphs.target);
 }
 
-Status JobRunner::ComparePair(size_t index, const Graphs& graphs, size_t inner_threads) {
+Result<compare::Comparison> JobRunner::Pair(size_t index, const GraphPointer& target,
+                                            const GraphPointer& golden, size_t inner_threads,
+                                            bool progress) {
   Work& work = works_[index];
-  const auto& [target, golden] = graphs;
-  if (work.golden_link) golden_links_.Link(*work.golden_link, golden.get());
   MSPROBE_RETURN_IF_ERROR(CheckTasks(*target->dump, *golden->dump));
   const compare::CompareMode mode =
       compare::ChooseMode(*target->dump, *golden->dump, &work.diagnostics);
@@ -297,16 +328,28 @@ Status JobRunner::ComparePair(size_t index, const Graphs& graphs, size_t inner_t
   compare::CompareOptions options;
   options.threads = inner_threads;
   options.cancel = cancel_;
-  options.progress = [this, index](size_t done, size_t total) {
+  options.progress = [this, index, progress](size_t done, size_t total) {
+    if (!progress) return;
     observer_.UnitProgress(index, 0.3 + 0.6 * static_cast<double>(done) /
                                             static_cast<double>(std::max<size_t>(1, total)));
   };
-  MSPROBE_ASSIGN_OR_RETURN(
-      compare::Comparison comparison,
-      compare::Compare(target, golden, std::move(match), mode, options, &work.diagnostics));
-  stage.emplace("find causes");
-  const compare::DivergenceReport divergences =
-      compare::FindDivergences(&comparison, inner_threads);
+  return compare::Compare(target, golden, std::move(match), mode, options, &work.diagnostics);
+}
+
+Status JobRunner::ComparePair(size_t index, const Graphs& graphs, size_t inner_threads) {
+  Work& work = works_[index];
+  const auto& [target, golden] = graphs;
+  if (work.golden_link) golden_links_.Link(*work.golden_link, golden.get());
+  MSPROBE_ASSIGN_OR_RETURN(compare::Comparison comparison,
+                           Pair(index, target, golden, inner_threads, true));
+  std::optional<base::StageTimer> stage(std::in_place, "find causes");
+  compare::DivergenceReport divergences;
+  if (work.plan.reference) {
+    MSPROBE_ASSIGN_OR_RETURN(divergences, JudgeByReference(index, target, golden, inner_threads));
+    compare::RaiseCulprits(divergences, &comparison);
+  } else {
+    divergences = compare::FindDivergences(&comparison, inner_threads, &tolerance_);
+  }
   report::SummarizeComparison(comparison, divergences, &work.summary);
   if (job_.want_details) {
     work.details = report::CollectDetails(comparison, divergences, work.summary);
@@ -317,6 +360,35 @@ Status JobRunner::ComparePair(size_t index, const Graphs& graphs, size_t inner_t
       sink_.TakeComparison(Turn(index, inner_threads), comparison, divergences));
   observer_.UnitCompared(work.plan.label, comparison);
   return Status::Ok();
+}
+
+/// What golden is off from the reference is the error that its precision makes: the target may be
+/// off a few times as far.
+Result<compare::DivergenceReport> JobRunner::JudgeByReference(size_t index,
+                                                              const GraphPointer& target,
+                                                              const GraphPointer& golden,
+                                                              size_t inner_threads) {
+  constexpr double kMargin = 3;
+  MSPROBE_ASSIGN_OR_RETURN(
+      const GraphPointer reference,
+      Build(*works_[index].plan.reference, inner_threads, &works_[index].diagnostics));
+  compare::ToleranceProfile profile = tolerance_;  // rules of the user come first
+  {
+    MSPROBE_ASSIGN_OR_RETURN(const compare::Comparison comparison,
+                             Pair(index, golden, reference, inner_threads, false));
+    if (comparison.mode == compare::CompareMode::kMd5) {
+      return InvalidArgumentError("checksums say nothing about precision",
+                                  "collect all three runs with task statistics or tensor, "
+                                  "without md5, or leave --reference out",
+                                  job_.reference.string());
+    }
+    compare::ToleranceLearner learner(/*by_pattern=*/false);
+    learner.Add(comparison, inner_threads);
+    learner.AddTo(kMargin, &profile);
+  }
+  MSPROBE_ASSIGN_OR_RETURN(compare::Comparison comparison,
+                           Pair(index, target, reference, inner_threads, false));
+  return compare::FindDivergences(&comparison, inner_threads, &profile);
 }
 
 UnitTurn JobRunner::Turn(size_t index, size_t inner_threads) {

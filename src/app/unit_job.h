@@ -27,6 +27,10 @@ struct UnitJob {
   bool fuzzy_match = false;
   bool ignore_classes = false;          ///< mapping without a file: only class names may differ
   std::filesystem::path layer_mapping;  ///< yaml; empty: none
+  std::filesystem::path tolerance;      ///< yaml that says what is rounding; empty: the defaults
+  /// A run in high precision: roles come from how far the target is from it, compared with how far
+  /// golden is. Empty: from target against golden.
+  std::filesystem::path reference;
   bool overflow_check = false;
   size_t threads = 0;     ///< 0: all cores
   std::string framework;  ///< "pytorch", "mindspore": a note if a dump says otherwise; may be empty
@@ -37,6 +41,7 @@ struct UnitJob {
 struct PlannedUnit {
   dump::DumpUnit target;
   std::optional<dump::DumpUnit> golden;
+  std::optional<dump::DumpUnit> reference;
   std::string label;      ///< "step0/rank1"; the directory if it is the only one
   std::string name_part;  ///< "_step0_rank1" of the output's name
 

@@ -5,7 +5,9 @@
 #include <span>
 #include <unordered_map>
 
+#include "compare/data_flow.h"
 #include "compare/node_facts.h"
+#include "compare/noise_trace.h"
 #include "compare/verdict.h"
 #include "graph/node_name.h"
 
@@ -21,29 +23,24 @@ constexpr double kGrowth = 10;
 
 class Finder {
  public:
-  Finder(const Comparison& comparison, size_t threads)
+  Finder(const Comparison& comparison, size_t threads, const ToleranceProfile* profile)
       : comparison_(comparison),
         graph_(*comparison.target),
-        facts_(GatherFacts(comparison, threads)),
+        facts_(GatherFacts(comparison, threads, profile)),
+        flow_(comparison, facts_),
+        noise_(facts_, flow_),
         states_(comparison.nodes.size()) {
-    for (const auto& [fingerprint, node] : facts_.differing_parameters) {
-      if (fingerprint != 0) parameter_owners_[fingerprint] = node;
-    }
     for (NodeId id = 0; id < states_.size(); ++id) NotePass(id);
   }
 
   DivergenceReport Run() {
-    producers_.reserve(facts_.uses.size());
-    views_.reserve(facts_.uses.size());
     const std::vector<NodeId> order = graph::CompletionOrder(graph_);
     for (const NodeId id : order) {
+      noise_.Note(id);
       Classify(id);
       NotePass(id);
       TellParent(id);
-      for (const TensorUse& output : Outputs(id)) {
-        if (output.fingerprint != 0) producers_[output.fingerprint] = id;
-        if (output.view_fingerprint != 0) views_[output.view_fingerprint] = {id, output.norm};
-      }
+      flow_.NoteOutputs(id);
     }
     return Report(order);
   }
@@ -55,19 +52,14 @@ class Finder {
     NodeId origin_below = kNoNode;  ///< the first node inside that is its own cause
     bool amplifier_below = false;
     bool unwritten_memory = false;
-    bool inputs_traced = true;  ///< nodes without partner: it is known who made all it takes
+    NodeId rewired_below = kNoNode;  ///< the first node inside, or itself, whose inputs differ
+                                     ///< though what made them agrees
+    bool inputs_traced = true;       ///< nodes without partner: it is known who made all it takes
     std::string reason;
   };
 
-  std::span<const TensorUse> Inputs(NodeId id) const {
-    const NodeFacts& facts = facts_.nodes[id];
-    return {facts_.uses.data() + facts.inputs_begin, facts.inputs_end - facts.inputs_begin};
-  }
-  std::span<const TensorUse> Outputs(NodeId id) const {
-    const NodeFacts& facts = facts_.nodes[id];
-    return {facts_.uses.data() + facts.outputs_begin, facts.outputs_end - facts.outputs_begin};
-  }
-  bool Unmatched(NodeId id) const { return comparison_.match.golden_of_target[id] == kNoNode; }
+  bool Alone(NodeId id) const { return flow_.Alone(id); }
+  bool Unmatched(NodeId id) const { return flow_.Unmatched(id); }
 
   void Set(NodeId id, Role role, NodeId cause, std::string reason) {
     State& state = states_[id];
@@ -86,7 +78,7 @@ class Finder {
       states_[id].unwritten_memory = true;
       return;
     }
-    if (Unmatched(id)) return PassOn(id);
+    if (Alone(id)) return PassOn(id);
     if (result.status == NodeStatus::kUnreadable) {
       return Set(id, Role::kUndecidable, id, comparison_.reasons[result.reason]);
     }
@@ -95,13 +87,18 @@ class Finder {
     if (const NodeId earlier = EarlierPass(id, name); earlier != kNoNode) {
       return Set(id, Role::kVictim, earlier, "its forward or its gradients differ already");
     }
+    if (const NodeId forward = OtherArguments(id); forward != kNoNode) {
+      Set(forward, Role::kCulprit, forward, "golden calls it with other arguments");
+      TellParents(forward);
+      return Set(id, Role::kVictim, forward, "its forward is called with other arguments");
+    }
     ClassifySource(id);
   }
 
   /// A node without a partner has no role of its own, but hands on the error of what it takes.
   void PassOn(NodeId id) {
-    for (const TensorUse& input : Inputs(id)) {
-      const NodeId producer = Producer(input);
+    for (const TensorUse& input : flow_.Inputs(id)) {
+      const NodeId producer = flow_.Producer(input);
       if (producer == kNoNode) {
         states_[id].inputs_traced = false;
       } else if (states_[producer].cause != kNoNode) {
@@ -111,42 +108,45 @@ class Finder {
     }
   }
 
-  NodeId Producer(const TensorUse& use) const {
-    if (use.fingerprint != 0) {
-      const auto made = producers_.find(use.fingerprint);
-      if (made != producers_.end()) return made->second;
-      const auto owned = parameter_owners_.find(use.fingerprint);
-      if (owned != parameter_owners_.end()) return owned->second;
-    }
-    if (use.view_fingerprint == 0) return kNoNode;
-    const auto viewed = views_.find(use.view_fingerprint);
-    if (viewed == views_.end()) return kNoNode;
-    constexpr double kSameNorm = 1e-5;
-    const double apart = std::fabs(viewed->second.norm - use.norm);
-    return apart <= kSameNorm * std::fabs(use.norm) ? viewed->second.node : kNoNode;
-  }
-
   /// The node through which the error of the inputs came here, by the worst input that tells; none
   /// if nothing is known. `only_unwritten`: all that differs is memory that nobody had written.
-  NodeId CarriedFrom(NodeId id, bool* only_unwritten) {
-    std::vector<TensorUse> inputs(Inputs(id).begin(), Inputs(id).end());
+  /// `agreeing`: who made an input that differs although what it made agrees with golden.
+  NodeId CarriedFrom(NodeId id, bool* only_unwritten, NodeId* agreeing) {
+    std::vector<TensorUse> inputs(flow_.Inputs(id).begin(), flow_.Inputs(id).end());
     std::stable_sort(inputs.begin(), inputs.end(),
                      [](const TensorUse& a, const TensorUse& b) { return a.error > b.error; });
     *only_unwritten = true;
     for (const TensorUse& input : inputs) {
-      const NodeId producer = Producer(input);
+      const NodeId producer = flow_.Producer(input);
       if (producer != kNoNode && states_[producer].unwritten_memory) continue;
       *only_unwritten = false;
       if (producer == kNoNode || producer == id) continue;
       if (states_[producer].cause != kNoNode || facts_.nodes[producer].parameters_differ) {
         return producer;
       }
-      if (Unmatched(producer)) {
+      if (Alone(producer)) {
+        if (input.error <= facts_.nodes[id].tolerance) continue;
         BlameUnmatched(producer);
         return producer;
       }
+      // It agrees with its partner, and golden's consumer got something else.
+      constexpr double kFarMore = 4;
+      const bool carried = input.error <= kFarMore * facts_.nodes[producer].error_out;
+      if (!carried && input.error > facts_.nodes[id].tolerance) *agreeing = producer;
     }
     return kNoNode;
+  }
+
+  /// Its backward diverges though all that goes into it agrees, and its forward has no partner only
+  /// because golden calls it in another way.
+  NodeId OtherArguments(NodeId id) const {
+    const NodeId forward = flow_.ForwardOf(id);
+    if (forward == kNoNode || !Unmatched(forward)) return kNoNode;
+    const graph::MatchReason reason = comparison_.match.target_reason[forward];
+    const bool other_call = reason == graph::MatchReason::kOtherCount ||
+                            reason == graph::MatchReason::kOtherType ||
+                            reason == graph::MatchReason::kOtherShape;
+    return other_call ? forward : kNoNode;
   }
 
   /// What `id` took is right and a partner of its consumer got something else: only now is it
@@ -161,16 +161,30 @@ class Finder {
     }
     last_origin_ = id;
     NotePass(id);
+    TellParents(id);
+  }
+
+  void TellParents(NodeId id) {
     for (NodeId at = id; at != kNoNode; at = graph_.nodes[at].parent) TellParent(at);
   }
 
   void ClassifyCarrier(NodeId id) {
     const NodeFacts& facts = facts_.nodes[id];
     bool only_unwritten = false;
-    NodeId from = CarriedFrom(id, &only_unwritten);
+    NodeId agreeing = kNoNode;
+    NodeId from = CarriedFrom(id, &only_unwritten, &agreeing);
     if (only_unwritten) {
       if (!facts.outputs_differ) return;
       return Set(id, Role::kUndecidable, id, "it reads memory that nobody has written yet");
+    }
+    if (from == kNoNode && agreeing != kNoNode) {
+      Set(id, Role::kUndecidable, id,
+          "its inputs differ, and " + std::string(graph_.nodes[agreeing].name) +
+              ", which made them, agrees: golden computes something between the two, or takes "
+              "other data");
+      states_[id].rewired_below = id;
+      last_origin_ = id;
+      return;
     }
     if (from == kNoNode) from = last_origin_;  // the best guess: what went wrong just before
     if (from == kNoNode) {
@@ -220,12 +234,40 @@ class Finder {
   }
 
   /// Inputs agree: the error starts here or inside.
+  /// The error of all that goes into a node: gradients are computed from the forward as well, those
+  /// of parameters from what goes into backward.
+  double InputError(NodeId id) const {
+    const graph::Node& node = graph_.nodes[id];
+    const graph::NodeName name = graph::ParseNodeName(node.name);
+    double error = facts_.nodes[id].error_in;
+    const auto add = [&](NodeId pass) {
+      if (pass == kNoNode) return;
+      const NodeFacts& facts = facts_.nodes[pass];
+      error = std::max({error, facts.error_in, facts.parameter_error});
+    };
+    add(flow_.ForwardOf(id));
+    if (name.direction == dump::Direction::kParametersGrad) {
+      const std::string module(node.name.substr(0, name.direction_begin));
+      const std::string_view call = node.name.substr(name.direction_begin + name.direction_size);
+      add(graph_.Find(module + "forward" + std::string(call)));
+      add(graph_.Find(module + "backward" + std::string(call)));
+    }
+    return error;
+  }
+
+  bool DecidesByItsInputs(NodeId id) const {
+    const graph::NodeName name = graph::ParseNodeName(graph_.nodes[id].name);
+    if (name.kind != graph::NodeKind::kApi) return false;
+    return IsDiscontinuous(name.api, name.direction == dump::Direction::kBackward);
+  }
+
   void ClassifySource(NodeId id) {
     const NodeFacts& facts = facts_.nodes[id];
     if (facts.parameters_differ) {
       return Set(id, Role::kCulprit, id, "parameters differ: " + facts.differing_parameter);
     }
     if (!facts.outputs_differ) return;
+    BlameMakers(id);
     if (states_[id].origin_below != kNoNode) {
       return Set(id, Role::kVictim, states_[id].origin_below, "the error starts inside it");
     }
@@ -238,16 +280,54 @@ class Finder {
                  "its outputs differ, but not all of its inputs could "
                  "be compared");
     }
-    if (facts.error_out <= kGrowth * facts.error_in) {
+    const double error_in = InputError(id);
+    if (error_in > 0 && DecidesByItsInputs(id)) {
+      return Set(id, Role::kUndecidable, id,
+                 "it decides by its inputs, and rounding in them is enough for another decision");
+    }
+    if (facts.error_out <= kGrowth * error_in) {
       bool only_unwritten = false;
-      const NodeId from = CarriedFrom(id, &only_unwritten);
+      NodeId agreeing = kNoNode;
+      const NodeId from = CarriedFrom(id, &only_unwritten, &agreeing);
       if (from != kNoNode) {
         return Set(id, Role::kVictim, from, "its inputs carry an error within the tolerance");
       }
       return Set(id, Role::kUndecidable, id,
                  "the error grew little by little: inputs just within the tolerance, outputs not");
     }
+    if (error_in > 0 && facts.error_out <= noise_.Tolerance(id)) {
+      return Set(
+          id, Role::kUndecidable, id,
+          "its inputs carry an error within the tolerance of the nodes before it, whose dtype "
+          "is shorter, and so do its outputs");
+    }
+    const NodeId first = noise_.Unexplained(id);
+    if (first != kNoNode && states_[first].role == Role::kNone) {
+      Set(first, Role::kCulprit, first,
+          Alone(first)
+              ? "golden has no such node, and what it made differs, little at first, from "
+                "what golden used in its place"
+              : "its inputs are equal, its outputs differ by more than rounding, little at "
+                "first");
+      TellParents(first);
+      return Set(id, Role::kAmplifier, first, "it makes an error in its inputs visible");
+    }
     Set(id, Role::kCulprit, id, SourceReason(id));
+    const NodeId rewired = states_[id].rewired_below;
+    if (rewired == kNoNode) return;
+    states_[rewired].role = Role::kVictim;
+    states_[rewired].cause = id;
+  }
+
+  /// What a module gives back wrong may have been made inside by nodes without a partner.
+  void BlameMakers(NodeId id) {
+    if (states_[id].origin_below != kNoNode) return;
+    for (const TensorUse& output : flow_.Outputs(id)) {
+      if (output.error <= facts_.nodes[id].tolerance) continue;
+      const NodeId maker = flow_.Producer(output);
+      if (maker == kNoNode || maker == id || !Alone(maker)) continue;
+      if (states_[maker].cause == kNoNode) BlameUnmatched(maker);
+    }
   }
 
   std::string SourceReason(NodeId id) const {
@@ -260,7 +340,19 @@ class Finder {
     for (const NodeId child : graph_.children(id)) unmatched += Unmatched(child) ? 1 : 0;
     std::string reason = "its inputs agree, its outputs do not";
     if (unmatched > 0) reason += "; " + std::to_string(unmatched) + " nodes inside have no partner";
+    const std::string missing = MissingInside(id);
+    if (!missing.empty()) reason += "; golden also calls " + missing + " in it";
     return reason;
+  }
+
+  /// The first call that golden makes inside and target does not.
+  std::string MissingInside(NodeId id) const {
+    const NodeId partner = comparison_.match.golden_of_target[id];
+    for (const NodeId child : comparison_.golden->children(partner)) {
+      if (comparison_.match.target_of_golden[child] != kNoNode) continue;
+      return std::string(comparison_.golden->nodes[child].name);
+    }
+    return {};
   }
 
   void TellParent(NodeId id) {
@@ -268,8 +360,10 @@ class Finder {
     if (parent_id == kNoNode) return;
     const State& state = states_[id];
     State& parent = states_[parent_id];
+    if (parent.rewired_below == kNoNode) parent.rewired_below = state.rewired_below;
     if (parent.origin_below == kNoNode) {
-      parent.origin_below = state.cause == id ? id : state.origin_below;
+      const bool own = state.cause == id && state.rewired_below != id;
+      parent.origin_below = own ? id : state.origin_below;
     }
     parent.amplifier_below |= state.amplifier_below || state.role == Role::kAmplifier;
   }
@@ -304,14 +398,9 @@ class Finder {
   const Comparison& comparison_;
   const graph::Graph& graph_;
   const FactTable facts_;
+  DataFlow flow_;
+  NoiseTrace noise_;
   std::vector<State> states_;
-  struct View {
-    NodeId node;
-    double norm;
-  };
-  std::unordered_map<uint64_t, NodeId> producers_;
-  std::unordered_map<uint64_t, View> views_;
-  std::unordered_map<uint64_t, NodeId> parameter_owners_;
   struct Passes {
     NodeId forward = kNoNode;
     NodeId backward = kNoNode;
@@ -319,6 +408,20 @@ class Finder {
   std::unordered_map<std::string_view, Passes> diverged_passes_;  ///< by "Module.path.Class."
   NodeId last_origin_ = kNoNode;
 };
+
+}  // namespace
+
+std::string_view RoleName(Role role) {
+  switch (role) {
+    case Role::kNone: return "none";
+    case Role::kCulprit: return "culprit";
+    case Role::kVictim: return "victim";
+    case Role::kAmplifier: return "amplifier";
+    case Role::kCollective: return "collective";
+    case Role::kUndecidable: return "undecidable";
+  }
+  return "";
+}
 
 void RaiseCulprits(const DivergenceReport& report, Comparison* comparison) {
   const auto raisable = [](const NodeResult& result) {
@@ -347,23 +450,10 @@ void RaiseCulprits(const DivergenceReport& report, Comparison* comparison) {
   }
 }
 
-}  // namespace
-
-std::string_view RoleName(Role role) {
-  switch (role) {
-    case Role::kNone: return "none";
-    case Role::kCulprit: return "culprit";
-    case Role::kVictim: return "victim";
-    case Role::kAmplifier: return "amplifier";
-    case Role::kCollective: return "collective";
-    case Role::kUndecidable: return "undecidable";
-  }
-  return "";
-}
-
-DivergenceReport FindDivergences(Comparison* comparison, size_t threads) {
+DivergenceReport FindDivergences(Comparison* comparison, size_t threads,
+                                 const ToleranceProfile* profile) {
   if (comparison->mode == CompareMode::kStructure) return {};
-  DivergenceReport report = Finder(*comparison, threads).Run();
+  DivergenceReport report = Finder(*comparison, threads, profile).Run();
   RaiseCulprits(report, comparison);
   return report;
 }

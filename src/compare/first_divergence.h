@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compare/comparison.h"
+#include "compare/tolerance.h"
 
 namespace msprobe::compare {
 
@@ -28,7 +29,12 @@ struct DivergenceReport {
 
 /// Separates the nodes that caused a divergence (inputs agree, outputs do not) from those that
 /// only carry it on. Matched culprits get the status error in `comparison`: the numbers of a node
-/// alone (all signs flipped, equal norms) may look like a pass.
-DivergenceReport FindDivergences(Comparison* comparison, size_t threads = 1);
+/// alone (all signs flipped, equal norms) may look like a pass. `profile` says what is rounding;
+/// null: the defaults by dtype.
+DivergenceReport FindDivergences(Comparison* comparison, size_t threads = 1,
+                                 const ToleranceProfile* profile = nullptr);
+
+/// The last part of it, for a report that comes from another comparison of the same target.
+void RaiseCulprits(const DivergenceReport& report, Comparison* comparison);
 
 }  // namespace msprobe::compare

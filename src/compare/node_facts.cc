@@ -4,12 +4,15 @@
 #include <bit>
 #include <cmath>
 #include <functional>
+#include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "base/thread_pool.h"
 #include "compare/tolerance.h"
 #include "compare/value_error.h"
 #include "dump/record.h"
+#include "graph/node_name.h"
 
 namespace msprobe::compare {
 
@@ -78,7 +81,8 @@ class Gatherer {
     results_ = result.values_size == record_.values.size()
                    ? comparison_.values.data() + result.values_begin
                    : nullptr;
-    if (results_ != nullptr) Measure(id);
+    NoteSizes(id);
+    if (results_ != nullptr) Measure();
     AddUses(id);
   }
 
@@ -87,21 +91,19 @@ class Gatherer {
     return record_.direction == dump::Direction::kParametersGrad ? Section::kOutput : value.section;
   }
 
-  double Tolerance(graph::NodeId id) {
-    DType coarsest = DType::kUnknown;
-    double longest = 1;
+  void NoteSizes(graph::NodeId id) {
     bool dtypes_differ = false;
     for (size_t i = 0; i < record_.values.size(); ++i) {
       const Value& value = record_.values[i];
       if (value.kind != ValueKind::kTensor) continue;
-      coarsest = Coarser(coarsest, value.dtype);
-      dtypes_differ |= results_[i].reason != 0;
+      facts_->dtype = Coarser(facts_->dtype, value.dtype);
+      dtypes_differ |= results_ != nullptr && results_[i].reason != 0;
       for (uint32_t d = 0; d < value.shape_size; ++d) {
-        longest = std::max(longest, static_cast<double>(record_.extents[value.shape_begin + d]));
+        const auto extent = static_cast<double>(record_.extents[value.shape_begin + d]);
+        facts_->reduction = std::max(facts_->reduction, extent);
       }
     }
-    if (dtypes_differ) coarsest = Coarser(coarsest, CoarsestOfGolden(id));
-    return RoundingTolerance(comparison_.mode, coarsest, longest);
+    if (dtypes_differ) facts_->dtype = Coarser(facts_->dtype, CoarsestOfGolden(id));
   }
 
   DType CoarsestOfGolden(graph::NodeId id) {
@@ -116,34 +118,41 @@ class Gatherer {
     return coarsest;
   }
 
-  /// Gradients that cancel to nothing (the bias in front of a softmax) hold rounding only: they
-  /// are measured against the largest gradient of the same node as well.
-  double SmallestScale() const {
-    constexpr double kCancelled = 0.01;
-    if (record_.direction != dump::Direction::kBackward &&
-        record_.direction != dump::Direction::kParametersGrad) {
-      return 0;
-    }
+  bool IsGradient() const {
+    return record_.direction == dump::Direction::kBackward ||
+           record_.direction == dump::Direction::kParametersGrad;
+  }
+
+  /// The largest element of all gradients that the node made; 0 in forward.
+  double GradientPeak() const {
     double peak = 0;
+    if (!IsGradient()) return peak;
     for (const Value& value : record_.values) {
       for (const dump::Statistic* extreme : {&value.max, &value.min}) {
         if (SectionOf(value) != Section::kOutput || !extreme->has_number()) continue;
         if (std::isfinite(extreme->number)) peak = std::max(peak, std::fabs(extreme->number));
       }
     }
-    return kCancelled * peak;
+    return peak;
   }
 
-  void Measure(graph::NodeId id) {
-    const double tolerance = Tolerance(id);
-    const double smallest_scale = SmallestScale();
+  /// Gradients that cancel to nothing (the bias in front of a softmax) hold rounding only: they
+  /// are measured against the largest gradient of the same node as well. A vector is a sum over all
+  /// rows, whose terms are about as large as those of the matrix beside it.
+  static double SmallestScale(const Value& value, double gradient_peak) {
+    constexpr double kCancelled = 0.01;
+    return (value.shape_size <= 1 ? 1 : kCancelled) * gradient_peak;
+  }
+
+  void Measure() {
+    const double gradient_peak = GradientPeak();
     errors_.assign(record_.values.size(), 0);
     for (size_t i = 0; i < record_.values.size(); ++i) {
       const Value& value = record_.values[i];
       if (value.kind != ValueKind::kTensor) continue;
       const Section section = SectionOf(value);
-      const ValueError measured =
-          MeasureValue(comparison_.mode, record_, value, results_[i], smallest_scale);
+      const ValueError measured = MeasureValue(comparison_.mode, record_, value, results_[i],
+                                               SmallestScale(value, gradient_peak));
       facts_->has_inputs |= section == Section::kInput;
       if (!measured.compared) {
         facts_->inputs_unknown |= section != Section::kOutput && results_[i].reason != 0;
@@ -151,23 +160,26 @@ class Gatherer {
       }
       facts_->compared = true;
       errors_[i] = measured.error;
-      Note(value, section, measured.error, measured.error > ToleranceFor(value, tolerance));
+      Note(value, section, measured.error);
     }
   }
 
-  /// Whole numbers are exact, whatever the node computes beside them.
-  double ToleranceFor(const Value& value, double tolerance) const {
-    return RoundingTolerance(comparison_.mode, value.dtype, 1) == 0 ? 0 : tolerance;
-  }
-
-  void Note(const Value& value, Section section, double error, bool differs) {
-    double& total = section == Section::kOutput ? facts_->error_out : facts_->error_in;
-    total = std::max(total, error);
+  /// Whole numbers are exact, whatever the node computes beside them; of others it is not known
+  /// yet which error is rounding.
+  void Note(const Value& value, Section section, double error) {
+    const bool differs = error > 0 && UnitRoundoff(value.dtype) == 0;
     switch (section) {
-      case Section::kInput: facts_->inputs_differ |= differs; break;
-      case Section::kOutput: facts_->outputs_differ |= differs; break;
+      case Section::kInput:
+        facts_->error_in = std::max(facts_->error_in, error);
+        facts_->inputs_differ |= differs;
+        break;
+      case Section::kOutput:
+        facts_->error_out = std::max(facts_->error_out, error);
+        facts_->outputs_differ |= differs;
+        break;
       case Section::kParameter:
-        if (differs && !facts_->parameters_differ) facts_->differing_parameter = value.key;
+        if (error > facts_->parameter_error) facts_->differing_parameter = value.key;
+        facts_->parameter_error = std::max(facts_->parameter_error, error);
         facts_->parameters_differ |= differs;
         break;
     }
@@ -190,11 +202,11 @@ class Gatherer {
     facts_->inputs_end = facts_->outputs_begin = size();
     add(Section::kOutput, false);
     facts_->outputs_end = size();
-    if (!facts_->parameters_differ) return;
+    if (facts_->parameter_error == 0) return;
     for (size_t i = 0; i < record_.values.size(); ++i) {
       const Value& value = record_.values[i];
       if (SectionOf(value) != Section::kParameter || errors_[i] == 0) continue;
-      table_.differing_parameters.push_back({Identify(record_, value).fingerprint, id});
+      table_.differing_parameters.push_back({Identify(record_, value).fingerprint, id, errors_[i]});
     }
   }
 
@@ -223,9 +235,65 @@ void Append(FactTable part, FactTable* table) {
                                      part.differing_parameters.end());
 }
 
+/// A module is as coarse as what it runs. Gradients are as coarse as the forward they belong to:
+/// autocast computes them in short dtypes too, and records them in the long ones.
+void SpreadDTypes(const graph::Graph& graph, std::vector<NodeFacts>* nodes) {
+  std::unordered_map<std::string_view, DType> modules;  // by "Module.path.Class."
+  const std::vector<graph::NodeId> order = graph::CompletionOrder(graph);
+  for (const graph::NodeId id : order) {
+    const graph::NodeId parent = graph.nodes[id].parent;
+    const DType dtype = (*nodes)[id].dtype;
+    if (parent == graph::kNoNode) continue;
+    (*nodes)[parent].dtype = Coarser((*nodes)[parent].dtype, dtype);
+    if (graph.nodes[id].kind != graph::NodeKind::kModule) continue;
+    const std::string_view name = graph.nodes[id].name;
+    const size_t size = graph::ParseNodeName(name).direction_begin;
+    DType& module = modules.try_emplace(name.substr(0, size), dtype).first->second;
+    module = Coarser(module, dtype);
+  }
+  for (const graph::NodeId id : order) {
+    const graph::Node& node = graph.nodes[id];
+    if (!node.is_backward && node.direction != dump::Direction::kParametersGrad) continue;
+    const graph::NodeName name = graph::ParseNodeName(node.name);
+    DType& dtype = (*nodes)[id].dtype;
+    const auto module = modules.find(node.name.substr(0, name.direction_begin));
+    if (module != modules.end()) {
+      dtype = Coarser(dtype, module->second);
+    } else if (name.kind == graph::NodeKind::kApi) {
+      const graph::NodeId forward = graph.Find(graph::ForwardOf(node.name, name));
+      if (forward != graph::kNoNode) dtype = Coarser(dtype, (*nodes)[forward].dtype);
+    }
+  }
+}
+
+/// Which errors are more than rounding.
+void Decide(const Comparison& comparison, graph::NodeId id, const ToleranceProfile* profile,
+            NodeFacts* facts) {
+  std::optional<double> bound, roundings;
+  if (profile != nullptr) {
+    bound = profile->Bound(comparison.target->nodes[id].name);
+    roundings = profile->Roundings(facts->dtype);
+  }
+  // In short dtypes the roundings of all layers behind come together in a gradient, and change
+  // which elements a ReLU lets through.
+  constexpr double kShortGradients = 0.5;
+  const graph::Node& node = comparison.target->nodes[id];
+  const bool gradient = node.is_backward || node.direction == dump::Direction::kParametersGrad;
+  const bool is_short = UnitRoundoff(facts->dtype) > UnitRoundoff(DType::kFloat32);
+  facts->tolerance = RoundingTolerance(comparison.mode, facts->dtype, facts->reduction, roundings);
+  if (gradient && is_short && comparison.mode != CompareMode::kMd5 && !roundings) {
+    facts->tolerance = std::max(facts->tolerance, kShortGradients);
+  }
+  if (bound) facts->tolerance = *bound;
+  facts->inputs_differ |= facts->error_in > facts->tolerance;
+  facts->outputs_differ |= facts->error_out > facts->tolerance;
+  facts->parameters_differ |= facts->parameter_error > facts->tolerance;
+}
+
 }  // namespace
 
-FactTable GatherFacts(const Comparison& comparison, size_t threads) {
+FactTable GatherFacts(const Comparison& comparison, size_t threads,
+                      const ToleranceProfile* profile) {
   constexpr size_t kNodesPerPart = 512;
   const size_t count = comparison.nodes.size();
   std::vector<FactTable> parts((count + kNodesPerPart - 1) / kNodesPerPart);
@@ -239,6 +307,10 @@ FactTable GatherFacts(const Comparison& comparison, size_t threads) {
   table.nodes.reserve(count);
   table.uses.reserve(uses);
   for (FactTable& part : parts) Append(std::move(part), &table);
+  SpreadDTypes(*comparison.target, &table.nodes);
+  for (graph::NodeId id = 0; id < count; ++id) {
+    Decide(comparison, id, profile, &table.nodes[id]);
+  }
   return table;
 }
 

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "compare/comparison.h"
+#include "compare/tolerance.h"
+#include "tensor/dtype.h"
 
 namespace msprobe::compare {
 
@@ -28,10 +30,13 @@ struct NodeFacts {
   bool inputs_unknown = false;  ///< some tensor input could not be compared
   bool has_inputs = false;      ///< tensors, parameters not counted
   bool is_collective = false;
+  DType dtype = DType::kUnknown;  ///< the coarsest that took part: on both sides, inside it as well
+  double reduction = 1;           ///< terms of its longest sum
+  double tolerance = 0;           ///< errors up to this are rounding
   double error_in = 0;
   double error_out = 0;
-  double rounding = 0;  ///< one rounding of its coarsest dtype, for sums as long as its longest
-  std::string differing_parameter;
+  double parameter_error = 0;
+  std::string differing_parameter;              ///< the first whose error is the largest
   uint32_t inputs_begin = 0, inputs_end = 0;    ///< into FactTable::uses: differing inputs only
   uint32_t outputs_begin = 0, outputs_end = 0;  ///< all outputs
 
@@ -44,11 +49,13 @@ struct FactTable {
   struct Parameter {
     uint64_t fingerprint;
     graph::NodeId node;
+    double error;
   };
-  std::vector<Parameter> differing_parameters;
+  std::vector<Parameter> differing_parameters;  ///< by how little so ever
 };
 
-/// Reads the target's records once. The same for any number of threads.
-FactTable GatherFacts(const Comparison& comparison, size_t threads);
+/// Reads the target's records once. The same for any number of threads. `profile` may be null.
+FactTable GatherFacts(const Comparison& comparison, size_t threads,
+                      const ToleranceProfile* profile);
 
 }  // namespace msprobe::compare

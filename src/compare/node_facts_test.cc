@@ -27,8 +27,8 @@ TEST(NodeFacts, AreTheSameForAnyNumberOfThreads) {
     golden.Add(name, "", Forward({Data(i, 1)}, {Data(i + 1, 1)}));
   }
   const TestResult result = CompareDumps(target, golden);
-  const FactTable one = GatherFacts(result.comparison, 1);
-  const FactTable four = GatherFacts(result.comparison, 4);
+  const FactTable one = GatherFacts(result.comparison, 1, nullptr);
+  const FactTable four = GatherFacts(result.comparison, 4, nullptr);
   ASSERT_EQ(one.nodes.size(), result.comparison.nodes.size());
   ASSERT_EQ(one.nodes.size(), four.nodes.size());
   ASSERT_EQ(one.uses.size(), four.uses.size());

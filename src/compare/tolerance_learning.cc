@@ -7,6 +7,19 @@
 
 namespace msprobe::compare {
 
+namespace {
+
+/// Two runs that happen to agree bit by bit do not say that a third must. Short dtypes are rounded
+/// once, at the end of a sum in float32.
+double Rounding(const NodeFacts& node) {
+  constexpr double kRoundings = 4;
+  const double unit = UnitRoundoff(node.dtype);
+  if (unit > UnitRoundoff(DType::kFloat32)) return unit;
+  return kRoundings * unit * std::sqrt(std::max(1.0, node.reduction));
+}
+
+}  // namespace
+
 void ToleranceLearner::Add(const Comparison& comparison, size_t threads) {
   const FactTable facts = GatherFacts(comparison, threads, nullptr);
   for (const graph::NodeId id : graph::EntryOrder(*comparison.target)) {
@@ -18,19 +31,15 @@ void ToleranceLearner::Add(const Comparison& comparison, size_t threads) {
     const auto [it, is_new] = seen_.try_emplace(place);
     if (is_new) order_.push_back(place);
     it->second.error = std::max(it->second.error, error);
-    it->second.rounding = std::max(it->second.rounding, node.rounding);
+    it->second.rounding = std::max(it->second.rounding, Rounding(node));
   }
 }
 
-ToleranceProfile ToleranceLearner::Profile(double margin) const {
-  // Two runs that happen to agree bit by bit do not say that a third must.
-  constexpr double kRoundings = 4;
-  ToleranceProfile profile;
+void ToleranceLearner::AddTo(double margin, ToleranceProfile* profile) const {
   for (const std::string& place : order_) {
     const Seen& seen = seen_.at(place);
-    profile.AddRule({place, std::max(margin * seen.error, kRoundings * seen.rounding)});
+    profile->AddRule({place, std::max(margin * seen.error, seen.rounding)});
   }
-  return profile;
 }
 
 }  // namespace msprobe::compare

@@ -13,14 +13,16 @@ namespace msprobe::compare {
 /// Learns from pairs of runs that are both right how far apart right results are at each place.
 class ToleranceLearner {
  public:
-  /// Places: the names of nodes, or with `by_pattern` their NamePattern(), for other steps and ranks.
+  /// Places: the names of nodes, or with `by_pattern` their NamePattern(), for other steps and
+  /// ranks.
   explicit ToleranceLearner(bool by_pattern) : by_pattern_(by_pattern) {}
 
   /// What is not finite (NaN on one side only) teaches nothing.
   void Add(const Comparison& comparison, size_t threads);
 
-  /// Bounds `margin` times the largest error seen, and never below some roundings of the dtype.
-  ToleranceProfile Profile(double margin) const;
+  /// Adds bounds `margin` times the largest error seen, and never below some roundings of the
+  /// dtype.
+  void AddTo(double margin, ToleranceProfile* profile) const;
   size_t places() const { return order_.size(); }
 
  private:

@@ -25,6 +25,18 @@ double Ratio(double difference, double scale) {
   return scale > 0 ? std::fabs(difference) / scale : kInfinity;
 }
 
+/// What a difference of single elements is measured by: the largest of them. But a tensor with a
+/// mask holds a constant that is far larger than all that was computed (-10000, the lowest number).
+/// A difference that is not its rounding is one of the others, and they are its measure.
+double Peak(double max, double min, double difference, DType dtype) {
+  constexpr double kMasked = 1000;
+  const double larger = std::max(std::fabs(max), std::fabs(min));
+  const double smaller = std::min(std::fabs(max), std::fabs(min));
+  const bool masked = larger >= kMasked && larger >= kMasked * smaller && smaller > 0;
+  const bool rounding = std::fabs(difference) <= 2 * UnitRoundoff(dtype) * larger;
+  return masked && !rounding && std::fabs(difference) < larger / 2 ? smaller : larger;
+}
+
 /// Max and Min in units of the larger of both, the mean in units of the root mean square.
 ValueError MeasureStatistics(const dump::Record& record, const dump::Value& value,
                              const ValueResult& result, double smallest_scale) {
@@ -38,10 +50,13 @@ ValueError MeasureStatistics(const dump::Record& record, const dump::Value& valu
     golden[i] = target[i]->number - result.metrics[i];
   }
   const double root_count = std::sqrt(Elements(record, value));
-  const double peak = std::max({std::fabs(golden[0]), std::fabs(golden[1]), smallest_scale});
+  const DType dtype = result.reason == 0 ? value.dtype : DType::kFloat8E8M0Fnu;  // of either side
+  const auto peak = [&](size_t extreme) {
+    return std::max(Peak(golden[0], golden[1], result.metrics[extreme], dtype), smallest_scale);
+  };
   const double norm = std::max(std::fabs(golden[3]), smallest_scale * root_count);
   const double mean = std::max(std::fabs(golden[2]), norm / root_count);
-  const std::array<double, 4> scales = {peak, peak, mean, norm};
+  const std::array<double, 4> scales = {peak(0), peak(1), mean, norm};
   for (size_t i = 0; i < 4; ++i) {
     const double relative = result.metrics[4 + i];
     if (std::isnan(relative) || relative == 0) continue;
@@ -69,8 +84,9 @@ ValueError MeasureElements(const dump::Record& record, const dump::Value& value,
   if (!value.max.has_number() || !value.min.has_number()) return {true, norm_error};
   // One wrong element among millions does not move the norm. Rounding moves single elements a few
   // times further than all of them together.
+  const DType dtype = result.reason == 0 ? value.dtype : DType::kFloat8E8M0Fnu;  // of either side
   const double peak =
-      std::max({std::fabs(value.max.number), std::fabs(value.min.number), smallest_scale});
+      std::max(Peak(value.max.number, value.min.number, max_abs, dtype), smallest_scale);
   constexpr double kSingleElement = 0.25;
   return {true, std::max(norm_error, kSingleElement * Ratio(max_abs, peak))};
 }
@@ -98,9 +114,11 @@ ValueError MeasureValue(CompareMode mode, const dump::Record& record, const dump
 // operators may use other orders and, on some devices, shorter products. So: 4 roundings of the
 // short dtypes (bfloat16 1.6e-2), 20 of float16, whose sums often stay in float16 (1e-2), and
 // 8 u √K of the long ones, at least 1e-4 for float32 and 1e-10 for float64. md5 knows no rounding.
-double RoundingTolerance(CompareMode mode, DType dtype, double reduction) {
+double RoundingTolerance(CompareMode mode, DType dtype, double reduction,
+                         std::optional<double> roundings) {
   if (mode == CompareMode::kMd5) return 0;
   const double unit = UnitRoundoff(dtype);
+  if (roundings) return *roundings * unit * std::sqrt(std::max(1.0, reduction));
   if (unit == 0x1p-11) return 20 * unit;
   if (unit > 0x1p-11) return 4 * unit;
   const double sum = 8 * unit * std::sqrt(std::max(1.0, reduction));

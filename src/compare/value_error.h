@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "compare/comparison.h"
 #include "dump/record.h"
 
@@ -16,7 +18,9 @@ ValueError MeasureValue(CompareMode mode, const dump::Record& record, const dump
                         const ValueResult& result, double smallest_scale = 0);
 
 /// Errors up to this are rounding. `dtype` is the coarsest that took part (of a node's inputs and
-/// outputs on both sides), `reduction` the number of terms of its longest sum.
-double RoundingTolerance(CompareMode mode, DType dtype, double reduction);
+/// outputs on both sides), `reduction` the number of terms of its longest sum. `roundings` of a sum
+/// of one term are fine, where the user says so.
+double RoundingTolerance(CompareMode mode, DType dtype, double reduction,
+                         std::optional<double> roundings = {});
 
 }  // namespace msprobe::compare

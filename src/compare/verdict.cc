@@ -172,6 +172,24 @@ bool ReturnsUnwrittenMemory(std::string_view api) {
   return std::find(kApis.begin(), kApis.end(), api) != kApis.end();
 }
 
+bool IsDiscontinuous(std::string_view api, bool backward) {
+  static constexpr std::string_view kForward[] = {
+      "argmax", "argmin", "argsort", "bernoulli",    "bucketize",  "ceil", "eq", "equal", "floor",
+      "ge",     "gt",     "isclose", "le",           "lt",         "mode", "ne", "round", "sign",
+      "sort",   "topk",   "trunc",   "searchsorted", "multinomial"};
+  static constexpr std::string_view kBackward[] = {
+      "abs",         "amax",      "amin",       "clamp",      "clip", "hardshrink",
+      "hardsigmoid", "hardswish", "hardtanh",   "leaky_relu", "max",  "maximum",
+      "median",      "min",       "minimum",    "prelu",      "relu", "relu6",
+      "rrelu",       "sort",      "softshrink", "threshold",  "topk"};
+  const auto names = backward ? std::span<const std::string_view>(kBackward)
+                              : std::span<const std::string_view>(kForward);
+  while (api.ends_with('_')) api.remove_suffix(1);
+  while (api.starts_with('_')) api.remove_prefix(1);
+  if (backward && api.find("max_pool") != std::string_view::npos) return true;
+  return std::find(names.begin(), names.end(), api) != names.end();
+}
+
 double WorstBand(CompareMode mode) {
   switch (mode) {
     case CompareMode::kStatistics: return 0.8;

@@ -53,6 +53,11 @@ NodeVerdict JudgeNode(CompareMode mode, std::span<const Evidence> values);
 /// APIs whose output is memory that nobody has written yet; `api` without prefix and call number.
 bool ReturnsUnwrittenMemory(std::string_view api);
 
+/// APIs that decide something by the values of their inputs (which are the largest, which are above
+/// a limit): the least difference there may make another result. `api` as above; `backward`: of its
+/// gradients.
+bool IsDiscontinuous(std::string_view api, bool backward);
+
 /// An index from here to 1 is in the worst colour band.
 double WorstBand(CompareMode mode);
 

@@ -1,0 +1,99 @@
+#include <cstdio>
+#include <optional>
+
+#include "app/fail_on.h"
+#include "app/tolerance_job.h"
+#include "base/log.h"
+#include "base/numbers.h"
+#include "cli/command.h"
+#include "cli/console.h"
+#include "cli/signals.h"
+#include "report/printable.h"
+
+namespace msprobe::cli {
+
+namespace {
+
+Result<app::ToleranceJob> ReadJob(const Arguments& arguments) {
+  app::ToleranceJob job;
+  job.target = arguments.positional[0];
+  job.golden = arguments.positional[1];
+  job.output = arguments.Value("--output_path");
+  job.match_mode = graph::MatchMode::kLoose;
+  job.fuzzy_match = arguments.Has("--fuzzy_match");
+  if (arguments.Has("--margin")) {
+    const std::string text = arguments.Value("--margin");
+    const std::optional<double> margin = base::ParseDouble(text);
+    if (!margin || !(*margin >= 1 && *margin <= 1e6)) {
+      return InvalidArgumentError("--margin cannot be '" + text + "'",
+                                  "give a number from 1 to 1000000");
+    }
+    job.margin = *margin;
+  }
+  return job;
+}
+
+int RunTolerance(const Arguments& arguments) {
+  const Result<app::ToleranceJob> job = ReadJob(arguments);
+  if (!job.ok()) {
+    PrintStatus(job.status());
+    return app::ExitCode(job.status());
+  }
+  base::Diagnostics diagnostics;
+  const Result<app::ToleranceSummary> summary =
+      app::LearnTolerances(*job, nullptr, &InstallSignalHandlers(), &diagnostics);
+  PrintDiagnostics(diagnostics);
+  if (!summary.ok()) {
+    PrintStatus(summary.status());
+    const int signal_code = SignalExitCode();
+    return signal_code != 0 ? signal_code : app::ExitCode(summary.status());
+  }
+  PrintOut("written: " + report::Printable(job->output.string()) + ", " +
+           std::to_string(summary->rules) + " rules\n");
+  app::GraphSummary units;
+  units.units = summary->results.units;
+  return app::ExitCode(units, {});
+}
+
+}  // namespace
+
+extern const Command kToleranceCommand;
+const Command kToleranceCommand = {
+    "tolerance",
+    "Learn from two good runs which differences are rounding.",
+    "  msprobe tolerance GOOD1 GOOD2 -o profile.yaml [options]\n",
+    "Give the file to graph or compare with --tolerance. Each rule is the largest error seen at "
+    "that\n"
+    "place in any step or rank, times the margin, and never below a few roundings of the dtype.\n",
+    "  msprobe tolerance run1 run2 -o tolerance.yaml\n"
+    "  msprobe graph npu_dump gpu_dump -o out --tolerance tolerance.yaml\n",
+    {{"GOOD1", "dump of a run that is right", ValueHint::kDirectory, {}, true},
+     {"GOOD2", "dump of another one", ValueHint::kDirectory, {}, true}},
+    {{"--output_path",
+      {"-o"},
+      OptionKind::kValue,
+      "FILE",
+      "yaml to write; required, and not there yet",
+      ValueHint::kFile,
+      {},
+      true},
+     {"--margin",
+      {},
+      OptionKind::kValue,
+      "X",
+      "bounds are X times the largest error seen; default 2",
+      ValueHint::kNone,
+      {},
+      false},
+     {"--fuzzy_match",
+      {"-fm"},
+      OptionKind::kFlag,
+      "",
+      "pair the APIs inside a module by name and order, whatever their call numbers",
+      ValueHint::kNone,
+      {},
+      false}},
+    RunTolerance,
+};
+
+}  // namespace msprobe::cli

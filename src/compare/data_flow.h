@@ -1,0 +1,54 @@
+#pragma once
+
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "compare/comparison.h"
+#include "compare/node_facts.h"
+
+namespace msprobe::compare {
+
+/// Which node of the target made the data that another one takes: told by equal fingerprints.
+class DataFlow {
+ public:
+  /// Both are kept by reference.
+  DataFlow(const Comparison& comparison, const FactTable& facts);
+
+  std::span<const TensorUse> Inputs(graph::NodeId id) const;
+  std::span<const TensorUse> Outputs(graph::NodeId id) const;
+
+  /// Remembers what `id` made; nodes come in completion order. A module gives on what a node inside
+  /// it made.
+  void NoteOutputs(graph::NodeId id);
+
+  /// Who made that data last, of all noted nodes; kNoNode if nobody did.
+  graph::NodeId Producer(const TensorUse& use) const;
+
+  bool Unmatched(graph::NodeId id) const {
+    return comparison_.match.golden_of_target[id] == graph::kNoNode;
+  }
+  /// Without a partner, or with one that is a guess and took other data.
+  bool Alone(graph::NodeId id) const {
+    return Unmatched(id) || (doubtful_[id] && facts_.nodes[id].inputs_differ);
+  }
+
+  /// The forward of an API or module call that is a backward; else kNoNode.
+  graph::NodeId ForwardOf(graph::NodeId id) const;
+
+ private:
+  bool IsInside(graph::NodeId id, graph::NodeId outer) const;
+
+  const Comparison& comparison_;
+  const FactTable& facts_;
+  std::vector<bool> doubtful_;
+  struct View {
+    graph::NodeId node;
+    double norm;
+  };
+  std::unordered_map<uint64_t, graph::NodeId> producers_;
+  std::unordered_map<uint64_t, View> views_;
+  std::unordered_map<uint64_t, graph::NodeId> parameter_owners_;
+};
+
+}  // namespace msprobe::compare
