@@ -54,6 +54,14 @@ Status ReadJob(const Arguments& arguments, std::string_view match, app::UnitJob*
   job->layer_mapping = arguments.Value("--layer_mapping");
   job->ignore_classes = arguments.Has("--layer_mapping");
   job->framework = arguments.framework;
+  job->tolerance = arguments.Value("--tolerance");
+  job->reference = arguments.Value("--reference");
+  for (const std::string_view option : {"--tolerance", "--reference"}) {
+    if (arguments.Has(option) && job->golden.empty()) {
+      return InvalidArgumentError(std::string(option) + " needs a golden side: nothing is compared",
+                                  "give GOLDEN, or leave " + std::string(option) + " out");
+    }
+  }
   return ReadThreads(arguments, &job->threads);
 }
 
@@ -109,6 +117,24 @@ std::vector<OptionSpec> MatchOptionSpecs(std::string_view match_help,
        "",
        "pair the APIs inside a module by name and order, whatever their call numbers",
        ValueHint::kNone,
+       {},
+       false},
+      {"--tolerance",
+       {},
+       OptionKind::kValue,
+       "YAML",
+       "what is rounding, by name or pattern: tells culprits from what agrees; see msprobe "
+       "tolerance",
+       ValueHint::kFile,
+       {},
+       false},
+      {"--reference",
+       {},
+       OptionKind::kValue,
+       "DIR",
+       "a run in high precision: what golden is off from it is what the target may be off; tells "
+       "culprits",
+       ValueHint::kDirectory,
        {},
        false},
       {"--jobs",

@@ -16,7 +16,8 @@ Status ReadSides(const Arguments& arguments, std::string* target, std::string* g
 /// --jobs.
 Status ReadThreads(const Arguments& arguments, size_t* threads);
 
-/// Threads, framework, and how nodes are paired. `match`: the mode if none is given.
+/// Threads, framework, how nodes are paired and judged; the sides are in `job` already. `match`:
+/// the mode if none is given.
 Status ReadJob(const Arguments& arguments, std::string_view match, app::UnitJob* job);
 
 /// --fail-on, --allow, --junit. Needs the golden side in `job`.

@@ -50,9 +50,7 @@ int RunTolerance(const Arguments& arguments) {
   }
   PrintOut("written: " + report::Printable(job->output.string()) + ", " +
            std::to_string(summary->rules) + " rules\n");
-  app::GraphSummary units;
-  units.units = summary->results.units;
-  return app::ExitCode(units, {});
+  return app::ExitCode(summary->results.units, {}, nullptr);
 }
 
 }  // namespace

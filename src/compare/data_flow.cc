@@ -1,8 +1,8 @@
 #include "compare/data_flow.h"
 
 #include <cmath>
+#include <string>
 
-#include "compare/doubtful_pairs.h"
 #include "graph/node_name.h"
 
 namespace msprobe::compare {
@@ -11,7 +11,7 @@ using graph::kNoNode;
 using graph::NodeId;
 
 DataFlow::DataFlow(const Comparison& comparison, const FactTable& facts)
-    : comparison_(comparison), facts_(facts), doubtful_(DoubtfulPairs(comparison)) {
+    : comparison_(comparison), facts_(facts), calls_(CountCalls(comparison)) {
   producers_.reserve(facts.uses.size());
   views_.reserve(facts.uses.size());
   for (const auto& [fingerprint, node, error] : facts.differing_parameters) {
@@ -68,8 +68,14 @@ NodeId DataFlow::Producer(const TensorUse& use) const {
 
 NodeId DataFlow::ForwardOf(NodeId id) const {
   const graph::Node& node = comparison_.target->nodes[id];
-  if (node.direction != dump::Direction::kBackward) return kNoNode;
-  return comparison_.target->Find(graph::ForwardOf(node.name, graph::ParseNodeName(node.name)));
+  const graph::NodeName name = graph::ParseNodeName(node.name);
+  if (node.direction == dump::Direction::kBackward) {
+    return comparison_.target->Find(graph::ForwardOf(node.name, name));
+  }
+  if (node.direction != dump::Direction::kParametersGrad) return kNoNode;
+  std::string forward(node.name.substr(0, name.direction_begin));
+  forward.append("forward").append(node.name.substr(name.direction_begin + name.direction_size));
+  return comparison_.target->Find(forward);
 }
 
 }  // namespace msprobe::compare

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compare/comparison.h"
+#include "compare/doubtful_pairs.h"
 #include "compare/node_facts.h"
 
 namespace msprobe::compare {
@@ -30,10 +31,13 @@ class DataFlow {
   }
   /// Without a partner, or with one that is a guess and took other data.
   bool Alone(graph::NodeId id) const {
-    return Unmatched(id) || (doubtful_[id] && facts_.nodes[id].inputs_differ);
+    return Unmatched(id) || (calls_[id].doubtful && facts_.nodes[id].inputs_differ);
   }
 
-  /// The forward of an API or module call that is a backward; else kNoNode.
+  /// How often target and golden make such a call in that place.
+  const CallCounts& Calls(graph::NodeId id) const { return calls_[id]; }
+
+  /// The forward of a call, for its backward and the gradients of its parameters; else kNoNode.
   graph::NodeId ForwardOf(graph::NodeId id) const;
 
  private:
@@ -41,7 +45,7 @@ class DataFlow {
 
   const Comparison& comparison_;
   const FactTable& facts_;
-  std::vector<bool> doubtful_;
+  std::vector<CallCounts> calls_;
   struct View {
     graph::NodeId node;
     double norm;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <string>
-#include <unordered_set>
+#include <unordered_map>
 
 #include "graph/node_name.h"
 
@@ -22,37 +22,61 @@ std::string CallKind(const Graph& graph, NodeId id) {
 
 bool IsApi(const Graph& graph, NodeId id) { return graph.nodes[id].kind == graph::NodeKind::kApi; }
 
-/// Kinds of calls of which some below this pair of parents have no partner there.
-std::unordered_set<std::string> LonelyKinds(const Comparison& comparison, NodeId parent,
-                                            NodeId golden_parent) {
-  std::unordered_set<std::string> kinds;
+struct Kind {
+  uint32_t target = 0;
+  uint32_t golden = 0;
+  bool lonely = false;
+};
+using Kinds = std::unordered_map<std::string, Kind>;
+
+/// All is paired in order: nothing to count.
+bool AllPaired(const Comparison& comparison, NodeId parent, NodeId golden_parent) {
+  const auto children = comparison.target->children(parent);
+  const auto golden = comparison.golden->children(golden_parent);
+  if (children.size() != golden.size()) return false;
+  return std::all_of(children.begin(), children.end(), [&](NodeId child) {
+    const NodeId partner = comparison.match.golden_of_target[child];
+    return partner != kNoNode && comparison.golden->nodes[partner].parent == golden_parent;
+  });
+}
+
+Kinds CountKinds(const Comparison& comparison, NodeId parent, NodeId golden_parent) {
+  Kinds kinds;
   for (const NodeId child : comparison.target->children(parent)) {
-    if (comparison.match.golden_of_target[child] != kNoNode) continue;
-    if (IsApi(*comparison.target, child)) kinds.insert(CallKind(*comparison.target, child));
+    if (!IsApi(*comparison.target, child)) continue;
+    Kind& kind = kinds[CallKind(*comparison.target, child)];
+    ++kind.target;
+    kind.lonely |= comparison.match.golden_of_target[child] == kNoNode;
   }
   for (const NodeId child : comparison.golden->children(golden_parent)) {
+    if (!IsApi(*comparison.golden, child)) continue;
+    Kind& kind = kinds[CallKind(*comparison.golden, child)];
+    ++kind.golden;
     const NodeId partner = comparison.match.target_of_golden[child];
-    if (partner != kNoNode && comparison.target->nodes[partner].parent == parent) continue;
-    if (IsApi(*comparison.golden, child)) kinds.insert(CallKind(*comparison.golden, child));
+    kind.lonely |= partner == kNoNode || comparison.target->nodes[partner].parent != parent;
   }
   return kinds;
 }
 
 }  // namespace
 
-std::vector<bool> DoubtfulPairs(const Comparison& comparison) {
+std::vector<CallCounts> CountCalls(const Comparison& comparison) {
   const Graph& target = *comparison.target;
-  std::vector<bool> doubtful(target.nodes.size(), false);
+  std::vector<CallCounts> counts(target.nodes.size(), {false, true, false});
   for (NodeId parent = 0; parent < target.nodes.size(); ++parent) {
     const NodeId golden_parent = comparison.match.golden_of_target[parent];
     if (golden_parent == kNoNode || target.children(parent).empty()) continue;
-    const auto kinds = LonelyKinds(comparison, parent, golden_parent);
-    if (kinds.empty()) continue;
+    const bool all = AllPaired(comparison, parent, golden_parent);
+    const Kinds kinds = all ? Kinds() : CountKinds(comparison, parent, golden_parent);
     for (const NodeId child : target.children(parent)) {
-      if (IsApi(target, child)) doubtful[child] = kinds.contains(CallKind(target, child));
+      if (!IsApi(target, child)) continue;
+      counts[child] = {false, false, true};
+      if (all) continue;
+      const Kind& kind = kinds.at(CallKind(target, child));
+      counts[child] = {kind.lonely, kind.golden == 0, kind.golden == kind.target};
     }
   }
-  return doubtful;
+  return counts;
 }
 
 }  // namespace msprobe::compare

@@ -54,7 +54,9 @@ class Finder {
     bool unwritten_memory = false;
     NodeId rewired_below = kNoNode;  ///< the first node inside, or itself, whose inputs differ
                                      ///< though what made them agrees
-    bool inputs_traced = true;       ///< nodes without partner: it is known who made all it takes
+    NodeId other_call = kNoNode;  ///< nodes without partner: the first on the way to it that golden
+                                  ///< calls in another way
+    bool inputs_traced = true;    ///< nodes without partner: it is known who made all it takes
     std::string reason;
   };
 
@@ -99,6 +101,12 @@ class Finder {
   void PassOn(NodeId id) {
     for (const TensorUse& input : flow_.Inputs(id)) {
       const NodeId producer = flow_.Producer(input);
+      if (producer == kNoNode || states_[producer].other_call == kNoNode) continue;
+      states_[id].other_call = states_[producer].other_call;
+    }
+    if (states_[id].other_call == kNoNode && IsOtherCall(id)) states_[id].other_call = id;
+    for (const TensorUse& input : flow_.Inputs(id)) {
+      const NodeId producer = flow_.Producer(input);
       if (producer == kNoNode) {
         states_[id].inputs_traced = false;
       } else if (states_[producer].cause != kNoNode) {
@@ -126,8 +134,13 @@ class Finder {
       }
       if (Alone(producer)) {
         if (input.error <= facts_.nodes[id].tolerance) continue;
-        BlameUnmatched(producer);
-        return producer;
+        const NodeId blamed = Blamed(producer);
+        if (blamed == kNoNode) {
+          *agreeing = producer;
+          continue;
+        }
+        BlameUnmatched(blamed);
+        return blamed;
       }
       // It agrees with its partner, and golden's consumer got something else.
       constexpr double kFarMore = 4;
@@ -142,17 +155,33 @@ class Finder {
   NodeId OtherArguments(NodeId id) const {
     const NodeId forward = flow_.ForwardOf(id);
     if (forward == kNoNode || !Unmatched(forward)) return kNoNode;
-    const graph::MatchReason reason = comparison_.match.target_reason[forward];
-    const bool other_call = reason == graph::MatchReason::kOtherCount ||
-                            reason == graph::MatchReason::kOtherType ||
-                            reason == graph::MatchReason::kOtherShape;
-    return other_call ? forward : kNoNode;
+    return IsOtherCall(forward) ? forward : kNoNode;
+  }
+
+  /// Same name on both sides, but called in another way.
+  bool IsOtherCall(NodeId id) const {
+    if (!Unmatched(id) || !flow_.Calls(id).same) return false;
+    const graph::MatchReason reason = comparison_.match.target_reason[id];
+    return reason == graph::MatchReason::kOtherCount || reason == graph::MatchReason::kOtherType ||
+           reason == graph::MatchReason::kOtherShape;
+  }
+
+  /// Which of the nodes without a partner, up to `id`, the error came in with; none if that is as
+  /// unsure as the pairs are.
+  NodeId Blamed(NodeId id) const {
+    const NodeId other = states_[id].other_call;
+    if (other != kNoNode && states_[other].cause == kNoNode) return other;
+    const NodeId forward = flow_.ForwardOf(id);
+    if (forward != kNoNode && Unmatched(forward) && flow_.Calls(forward).only_here) return forward;
+    return Unmatched(id) && flow_.Calls(id).only_here ? id : kNoNode;
   }
 
   /// What `id` took is right and a partner of its consumer got something else: only now is it
   /// known that the error came in here.
   void BlameUnmatched(NodeId id) {
-    if (states_[id].inputs_traced) {
+    if (IsOtherCall(id)) {
+      Set(id, Role::kCulprit, id, "golden calls it with other arguments, or gets another shape");
+    } else if (states_[id].inputs_traced) {
       Set(id, Role::kCulprit, id,
           "golden has no such node, and what it made differs from what "
           "golden used in its place");
@@ -190,6 +219,7 @@ class Finder {
     if (from == kNoNode) {
       Set(id, Role::kUndecidable, id,
           "its inputs differ, and no recorded node made them: other data or other weights?");
+      states_[id].rewired_below = id;
       last_origin_ = id;
       return;
     }
@@ -255,6 +285,53 @@ class Finder {
     return error;
   }
 
+  bool MayBlame(NodeId id) const { return id != kNoNode && states_[id].role == Role::kNone; }
+
+  /// Gives the node another role than culprit where what it takes carries enough of an error.
+  bool ExplainedByRounding(NodeId id) {
+    const NodeFacts& facts = facts_.nodes[id];
+    const double error_in = InputError(id);
+    if (const NodeId maker = DivergedMaker(id); maker != kNoNode) {
+      const bool diverged = states_[maker].cause != kNoNode;
+      Set(id, diverged ? Role::kVictim : Role::kUndecidable, diverged ? maker : id,
+          "the statistics of its inputs agree, but " + std::string(graph_.nodes[maker].name) +
+              " differs, or took a decision that rounding may change");
+    } else if (error_in > 0 && DecidesByItsInputs(id)) {
+      Set(id, Role::kUndecidable, id,
+          "it decides by its inputs, and rounding in them is enough for another decision");
+    } else if (facts.error_out <= kGrowth * error_in) {
+      bool only_unwritten = false;
+      NodeId agreeing = kNoNode;
+      const NodeId from = CarriedFrom(id, &only_unwritten, &agreeing);
+      const bool known = from != kNoNode;
+      Set(id, known ? Role::kVictim : Role::kUndecidable, known ? from : id,
+          known ? "its inputs carry an error within the tolerance"
+                : "the error grew little by little: inputs just within the tolerance, outputs not");
+    } else if (error_in > 0 && facts.error_out <= noise_.Tolerance(id)) {
+      Set(id, Role::kUndecidable, id,
+          "its inputs carry an error within the tolerance of the nodes before it, whose dtype is "
+          "shorter, and so do its outputs");
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  /// Whole numbers and bools may have the same statistics and be others: which node that diverged,
+  /// or decided by inputs that are not exactly golden's, made such an input.
+  NodeId DivergedMaker(NodeId id, int depth = 0) const {
+    constexpr int kDepth = 8;
+    if (comparison_.mode != CompareMode::kStatistics || depth == kDepth) return kNoNode;
+    for (const TensorUse& input : WholeNumberInputs(comparison_, id)) {
+      const NodeId maker = flow_.Producer(input);
+      if (maker == kNoNode || maker == id) continue;
+      if (states_[maker].cause != kNoNode) return maker;
+      if (InputError(maker) > 0 && DecidesByItsInputs(maker)) return maker;
+      if (const NodeId before = DivergedMaker(maker, depth + 1); before != kNoNode) return before;
+    }
+    return kNoNode;
+  }
+
   bool DecidesByItsInputs(NodeId id) const {
     const graph::NodeName name = graph::ParseNodeName(graph_.nodes[id].name);
     if (name.kind != graph::NodeKind::kApi) return false;
@@ -280,29 +357,9 @@ class Finder {
                  "its outputs differ, but not all of its inputs could "
                  "be compared");
     }
-    const double error_in = InputError(id);
-    if (error_in > 0 && DecidesByItsInputs(id)) {
-      return Set(id, Role::kUndecidable, id,
-                 "it decides by its inputs, and rounding in them is enough for another decision");
-    }
-    if (facts.error_out <= kGrowth * error_in) {
-      bool only_unwritten = false;
-      NodeId agreeing = kNoNode;
-      const NodeId from = CarriedFrom(id, &only_unwritten, &agreeing);
-      if (from != kNoNode) {
-        return Set(id, Role::kVictim, from, "its inputs carry an error within the tolerance");
-      }
-      return Set(id, Role::kUndecidable, id,
-                 "the error grew little by little: inputs just within the tolerance, outputs not");
-    }
-    if (error_in > 0 && facts.error_out <= noise_.Tolerance(id)) {
-      return Set(
-          id, Role::kUndecidable, id,
-          "its inputs carry an error within the tolerance of the nodes before it, whose dtype "
-          "is shorter, and so do its outputs");
-    }
     const NodeId first = noise_.Unexplained(id);
-    if (first != kNoNode && states_[first].role == Role::kNone) {
+    // A call that only target makes may round as it likes, unless nothing else explains the rest.
+    if (MayBlame(first) && (!Alone(first) || !ExplainedByRounding(id))) {
       Set(first, Role::kCulprit, first,
           Alone(first)
               ? "golden has no such node, and what it made differs, little at first, from "
@@ -312,6 +369,7 @@ class Finder {
       TellParents(first);
       return Set(id, Role::kAmplifier, first, "it makes an error in its inputs visible");
     }
+    if (states_[id].role != Role::kNone || ExplainedByRounding(id)) return;
     Set(id, Role::kCulprit, id, SourceReason(id));
     const NodeId rewired = states_[id].rewired_below;
     if (rewired == kNoNode) return;
@@ -326,7 +384,8 @@ class Finder {
       if (output.error <= facts_.nodes[id].tolerance) continue;
       const NodeId maker = flow_.Producer(output);
       if (maker == kNoNode || maker == id || !Alone(maker)) continue;
-      if (states_[maker].cause == kNoNode) BlameUnmatched(maker);
+      const NodeId blamed = Blamed(maker);
+      if (blamed != kNoNode && states_[blamed].cause == kNoNode) BlameUnmatched(blamed);
     }
   }
 
@@ -421,33 +480,6 @@ std::string_view RoleName(Role role) {
     case Role::kUndecidable: return "undecidable";
   }
   return "";
-}
-
-void RaiseCulprits(const DivergenceReport& report, Comparison* comparison) {
-  const auto raisable = [](const NodeResult& result) {
-    return result.status == NodeStatus::kPass || result.status == NodeStatus::kWarning;
-  };
-  for (const Divergence& divergence : report.divergences) {
-    NodeResult& result = comparison->nodes[divergence.node];
-    if (divergence.role != Role::kCulprit || !raisable(result)) continue;
-    // What a pass says ("NaN on both sides") does not explain an error.
-    const bool explained = result.status == NodeStatus::kWarning && result.reason != 0;
-    result.status = NodeStatus::kError;
-    if (!explained) {
-      result.reason = static_cast<uint32_t>(comparison->reasons.size());
-      comparison->reasons.push_back(divergence.reason);
-    }
-    const NodeId parent = comparison->target->nodes[divergence.node].parent;
-    if (parent == kNoNode ||
-        comparison->target->nodes[parent].kind != graph::NodeKind::kApiCollection) {
-      continue;
-    }
-    // A collection is as bad as its worst child.
-    NodeResult& collection = comparison->nodes[parent];
-    if (!raisable(collection)) continue;
-    collection.status = NodeStatus::kError;
-    collection.reason = result.reason;
-  }
 }
 
 DivergenceReport FindDivergences(Comparison* comparison, size_t threads,

@@ -178,7 +178,7 @@ class Gatherer {
         facts_->outputs_differ |= differs;
         break;
       case Section::kParameter:
-        if (error > facts_->parameter_error) facts_->differing_parameter = value.key;
+        if (error > 10 * facts_->parameter_error) facts_->differing_parameter = value.key;
         facts_->parameter_error = std::max(facts_->parameter_error, error);
         facts_->parameters_differ |= differs;
         break;
@@ -291,6 +291,20 @@ void Decide(const Comparison& comparison, graph::NodeId id, const ToleranceProfi
 }
 
 }  // namespace
+
+std::vector<TensorUse> WholeNumberInputs(const Comparison& comparison, graph::NodeId id) {
+  std::vector<TensorUse> uses;
+  const graph::Node& node = comparison.target->nodes[id];
+  Record record;
+  if (node.entry == dump::kNoEntry || !comparison.target->dump->Read(node.entry, &record).ok()) {
+    return uses;
+  }
+  for (const Value& value : record.values) {
+    const bool is_input = value.kind == ValueKind::kTensor && value.section == Section::kInput;
+    if (is_input && UnitRoundoff(value.dtype) == 0) uses.push_back(Identify(record, value));
+  }
+  return uses;
+}
 
 FactTable GatherFacts(const Comparison& comparison, size_t threads,
                       const ToleranceProfile* profile) {

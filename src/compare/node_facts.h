@@ -36,7 +36,7 @@ struct NodeFacts {
   double error_in = 0;
   double error_out = 0;
   double parameter_error = 0;
-  std::string differing_parameter;              ///< the first whose error is the largest
+  std::string differing_parameter;              ///< the first that is about as far off as any
   uint32_t inputs_begin = 0, inputs_end = 0;    ///< into FactTable::uses: differing inputs only
   uint32_t outputs_begin = 0, outputs_end = 0;  ///< all outputs
 
@@ -57,5 +57,8 @@ struct FactTable {
 /// Reads the target's records once. The same for any number of threads. `profile` may be null.
 FactTable GatherFacts(const Comparison& comparison, size_t threads,
                       const ToleranceProfile* profile);
+
+/// Inputs of the target's node that are bool or integers, also those that agree.
+std::vector<TensorUse> WholeNumberInputs(const Comparison& comparison, graph::NodeId id);
 
 }  // namespace msprobe::compare

@@ -387,3 +387,10 @@ def test_import_pulls_in_nothing_heavy(run_script):
         assert not new & {"numpy", "pandas", "yaml", "tensorboard", "mindspore", "torchvision"}, new
         """
     )
+
+
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
+def test_it_can_be_made_where_no_gradients_are_computed(mode, collect):
+    with mode():
+        dump = collect(lambda: torch.relu(torch.ones(2)), level="L1")
+    assert "Torch.relu.0.forward" in dump.names

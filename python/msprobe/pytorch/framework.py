@@ -84,8 +84,9 @@ class TorchFramework:
 
 def _autograd() -> dict:
     """The objects through which the engine asks torch's autograd."""
-    one = torch.ones(1, requires_grad=True)
-    cast = one.to(torch.float64).grad_fn
+    with torch.inference_mode(False), torch.enable_grad():  # a debugger may be made under no_grad
+        one = torch.ones(1, requires_grad=True)
+        cast = one.to(torch.float64).grad_fn
     autocast = getattr(torch._C, "_is_any_autocast_enabled", None) or torch.is_autocast_enabled
     return {
         "leaf_node": type(cast.next_functions[0][0]),
