@@ -366,5 +366,36 @@ TEST_F(FirstDivergence, GradientsOfEachCallPointToTheFirstCallThatDiverged) {
   }
 }
 
+TEST_F(FirstDivergence, WhatIsLeftOutIsTheFaultOfTheModule) {
+  const std::string outer = "Module.net.Net.forward.0";
+  Both(outer, "", Forward({Data(1)}, {Data(4)}), Forward({Data(1)}, {Data(4, 2)}));
+  Both("Torch.a.0.forward", outer, Forward({Data(1)}, {Data(2)}), Forward({Data(1)}, {Data(2)}));
+  golden_.Add("Torch.b.0.forward", outer, Forward({Data(2)}, {Data(3)}));
+  Both("Torch.c.0.forward", outer, Forward({Data(2)}, {Data(4)}), Forward({Data(3)}, {Data(4, 2)}));
+  Find();
+  EXPECT_THAT(Culprits(), ElementsAre(outer));
+  EXPECT_EQ(CulpritOf("Torch.c.0.forward"), outer);
+  EXPECT_THAT(by_name_[outer].reason, HasSubstr("Torch.b.0.forward"));
+}
+
+TEST_F(FirstDivergence, PairsThatMayBeOffByOneAreNotBlamed) {
+  const std::string outer = "Module.net.Net.forward.0";
+  Both(outer, "", Forward({Data(1)}, {Data(4)}), Forward({Data(1)}, {Data(4)}));
+  Both("Torch.a.0.forward", outer, Forward({Data(2)}, {Data(3)}), Forward({Data(1)}, {Data(5)}));
+  golden_.Add("Torch.a.1.forward", outer, Forward({Data(2)}, {Data(3)}));
+  Both("Torch.b.0.forward", outer, Forward({Data(3)}, {Data(4)}), Forward({Data(3)}, {Data(4)}));
+  Find();
+  EXPECT_THAT(report_.divergences, IsEmpty());
+}
+
+TEST_F(FirstDivergence, AProfileSaysWhatIsRounding) {
+  Both("Torch.a.0.forward", "", Forward({Data(1)}, {Data(2)}), Forward({Data(1)}, {Data(2, 1.01)}));
+  result_ = CompareDumps(target_, golden_);
+  ToleranceProfile profile;
+  profile.AddRule({"Torch.a.*.forward", 0.1});
+  EXPECT_THAT(FindDivergences(&result_.comparison, 1, &profile).divergences, IsEmpty());
+  EXPECT_EQ(FindDivergences(&result_.comparison).culprits.size(), 1);
+}
+
 }  // namespace
 }  // namespace msprobe::compare
