@@ -30,7 +30,7 @@ h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
 table { border-collapse: collapse; font-size: 13px; }
 th, td { border-bottom: 1px solid var(--line); padding: .25rem .6rem; text-align: left;
   vertical-align: top; overflow-wrap: anywhere; }
-th { position: sticky; top: 0; background: Canvas; }
+th { position: sticky; top: 0; background: Canvas; overflow-wrap: normal; white-space: nowrap; }
 .wide { overflow-x: auto; } .wide td { white-space: nowrap; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; }
 code, pre { font: 13px/1.45 ui-monospace, monospace; }
