@@ -36,8 +36,8 @@ struct DumpWriterOptions {
   std::string task = "statistics";
   std::string level = "L1";  ///< "debug": debug.json alone
   std::string framework = "pytorch";
-  bool extra_info = true;      ///< stack.json and construct.json
-  bool overwrite = false;      ///< replaces the files of an earlier run
+  bool extra_info = true;  ///< stack.json and construct.json
+  bool overwrite = false;  ///< replaces the files of an earlier run
   /// The directory is made by the writing thread, and when that fails, the log says so and nothing
   /// is recorded: for the later steps of a run, whose directories have been looked at before.
   bool create_in_background = false;
