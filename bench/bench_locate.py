@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How often the first answer is the true culprit: faults and benign pairs of bench/locate.
 
-usage: bench_locate.py [--faults N] [--benign N] [--keep DIR]   (numbers: for each model)
+usage: bench_locate.py [--faults N] [--benign N] [--keep DIR] [--no-peer]   (numbers: for each model)
 MSPROBE_PYTHON: a Python with torch and msprobe, which records the corpus (default .venv's).
 """
 
@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 
+import peers
 import report
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -32,7 +33,16 @@ program or the weights. Right is an answer whose first culprit (without one: fir
 call; `bench/locate/truth.py` says what that is where the fault lies between two records. Pairs of which no
 record shows anything are left out. Benign: other threads, other order of sums, without oneDNN, channels
 last, fused attention, bfloat16, float16 and autocast against float32, float32 against float64. By md5
-only pairs of equal bits are benign. mindstudio-probe was not run on this corpus."""
+only pairs of equal bits are benign."""
+PEER_NOTE = """
+The peer is `compare -da` of mindstudio-probe 26.2.0 on every {step}th pair (each takes it some seconds); the share
+that ours gets right of the same pairs stands in brackets."""
+PEER_STEP = 12
+
+
+def ask_peer(root: pathlib.Path, cases: list[dict]) -> list[score.Result]:
+    program = str(peers.environment("26.2.0") / "bin" / "msprobe")
+    return score.score(root, cases[::PEER_STEP], functools.partial(score.ask_peer, program), jobs=os.cpu_count() or 1)
 
 
 def main() -> int:
@@ -40,6 +50,7 @@ def main() -> int:
     parser.add_argument("--faults", type=int, default=100)
     parser.add_argument("--benign", type=int, default=50)
     parser.add_argument("--keep", type=pathlib.Path, help="the corpus stays here, and is taken from here if it is there")
+    parser.add_argument("--no-peer", action="store_true")
     arguments = parser.parse_args()
     root = arguments.keep or pathlib.Path(tempfile.mkdtemp(prefix="msprobe-locate-"))
     if not (root / "cases.json").exists():
@@ -48,13 +59,19 @@ def main() -> int:
                         "--benign", str(arguments.benign)], check=True)
     cases = score.load(root)
     results = score.score(root, cases, functools.partial(score.ask_msprobe, CLI), jobs=os.cpu_count() or 1)
+    peer = None if arguments.no_peer else ask_peer(root, cases)
     rows = []
     for mode in score.MODES:
         for benign, what in ((False, "the culprit is named first"), (True, "no culprit on a benign pair")):
             chosen = [result for result in results if result.mode == mode and result.case["benign"] == benign]
-            rows.append([what, NAMES[mode], score.share(chosen), "all" if benign else GOALS[mode]])
+            theirs = [result for result in peer or () if result.mode == mode and result.case["benign"] == benign]
+            same = {(result.mode, result.case["target"]) for result in theirs}
+            ours = [result for result in chosen if (result.mode, result.case["target"]) in same]
+            beside = f"{score.share(theirs)} ({score.share(ours)})" if theirs else "–"
+            rows.append([what, NAMES[mode], score.share(chosen), beside, "all" if benign else GOALS[mode]])
+    notes = NOTES + (PEER_NOTE.format(step=PEER_STEP) if peer else "")
     missed = "\n".join(f"* {line}" for line in score.misses(results)) or "None."
-    body = f"{report.table(['', 'dumps', 'right', 'to reach'], rows)}\n\n{NOTES}\n\nMisses:\n\n{missed}"
+    body = f"{report.table(['', 'dumps', 'right', 'peer', 'to reach'], rows)}\n\n{notes}\n\nMisses:\n\n{missed}"
     if arguments.faults >= 100 and arguments.benign >= 50:
         report.write_section("locate", "Finding the first wrong operation", body)
     else:

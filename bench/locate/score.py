@@ -4,6 +4,7 @@ import concurrent.futures
 import dataclasses
 import json
 import pathlib
+import shutil
 import subprocess
 import tempfile
 from typing import Any, Callable, Optional
@@ -36,6 +37,22 @@ def ask_msprobe(cli: str, target: pathlib.Path, golden: pathlib.Path, *more: str
     if done.returncode not in (0, 3):
         return Answer(None, [], done.stderr[-2000:])
     return answer_of(json.loads(done.stdout))
+
+
+def ask_peer(program: str, target: pathlib.Path, golden: pathlib.Path) -> Answer:
+    """The nodes that `compare -da` of mindstudio-probe names."""
+    with tempfile.TemporaryDirectory(prefix="msprobe-locate-") as folder:
+        place = pathlib.Path(folder)
+        for side, dump in (("target", target), ("golden", golden)):
+            shutil.copytree(dump, place / side / "rank0")
+        (place / "out").mkdir()
+        done = subprocess.run([program, "compare", "-tp", str(place / "target"), "-gp", str(place / "golden"),
+                               "-o", str(place / "out"), "-da"], capture_output=True, text=True)
+        found = [json.loads(path.read_text()) for path in (place / "out").glob("diff_analyze_*.json")]
+    if not found and done.returncode != 0:
+        return Answer(None, [], done.stderr[-500:])
+    names = [node["op_name"] for answer in found for nodes in answer.values() for node in nodes]
+    return Answer(names[0] if names else None, names)
 
 
 def answer_of(summary: dict) -> Answer:
