@@ -45,7 +45,7 @@ TEST(PathAttack, NoPermission) {
   if (user == 0) {
     ASSERT_EQ(::seteuid(user), 0);
   }
-  ExpectRefused(opened, StatusCode::kIo, "cannot open");
+  ExpectRefused(opened, StatusCode::kInvalidArgument, "cannot open");
 }
 
 TEST(PathAttack, SymlinkLoop) {
