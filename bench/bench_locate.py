@@ -37,7 +37,7 @@ only pairs of equal bits are benign."""
 PEER_NOTE = """
 The peer is `compare -da` of mindstudio-probe 26.2.0 on every {step}th pair (each takes it some seconds); the share
 that ours gets right of the same pairs stands in brackets."""
-PEER_STEP = 12
+PEER_STEP = 40
 
 
 def ask_peer(root: pathlib.Path, cases: list[dict]) -> list[score.Result]:
