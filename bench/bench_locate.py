@@ -65,8 +65,8 @@ def main() -> int:
         for benign, what in ((False, "the culprit is named first"), (True, "no culprit on a benign pair")):
             chosen = [result for result in results if result.mode == mode and result.case["benign"] == benign]
             theirs = [result for result in peer or () if result.mode == mode and result.case["benign"] == benign]
-            same = {(result.mode, result.case["target"]) for result in theirs}
-            ours = [result for result in chosen if (result.mode, result.case["target"]) in same]
+            same = {(result.case["target"], result.case["golden"]) for result in theirs}
+            ours = [result for result in chosen if (result.case["target"], result.case["golden"]) in same]
             beside = f"{score.share(theirs)} ({score.share(ours)})" if theirs else "–"
             rows.append([what, NAMES[mode], score.share(chosen), beside, "all" if benign else GOALS[mode]])
     notes = NOTES + (PEER_NOTE.format(step=PEER_STEP) if peer else "")
