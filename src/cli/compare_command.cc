@@ -143,14 +143,7 @@ std::vector<OptionSpec> OwnOptions() {
        ValueHint::kNone,
        {},
        false},
-      {"--progress_log",
-       {"-progress_log"},
-       OptionKind::kFlag,
-       "",
-       "print progress lines, also when the output is not a terminal",
-       ValueHint::kNone,
-       {},
-       false},
+      ProgressOptionSpec(),
   };
 }
 

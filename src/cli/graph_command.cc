@@ -198,14 +198,7 @@ std::vector<OptionSpec> SharedOptions(std::vector<OptionSpec> own, std::string_v
        ValueHint::kNone,
        {},
        false},
-      {"--progress_log",
-       {"-progress_log"},
-       OptionKind::kFlag,
-       "",
-       "print progress lines, also when the output is not a terminal",
-       ValueHint::kNone,
-       {},
-       false},
+      ProgressOptionSpec(),
   };
   for (const std::vector<OptionSpec>& part :
        {MatchOptionSpecs(match_help, std::move(fuzzy_shorts)), shared, GateOptionSpecs()}) {

@@ -148,6 +148,17 @@ std::vector<OptionSpec> MatchOptionSpecs(std::string_view match_help,
   };
 }
 
+OptionSpec ProgressOptionSpec() {
+  return {"--progress_log",
+          {"-progress_log"},
+          OptionKind::kFlag,
+          "",
+          "print progress lines, also when the output is not a terminal",
+          ValueHint::kNone,
+          {},
+          false};
+}
+
 std::vector<OptionSpec> GateOptionSpecs() {
   return {
       {"--fail-on",

@@ -31,6 +31,7 @@ Result<int> JudgeRun(const app::Gate& gate, const report::RunReport& report);
 std::vector<OptionSpec> MatchOptionSpecs(std::string_view match_help,
                                          std::vector<std::string_view> fuzzy_shorts);
 std::vector<OptionSpec> GateOptionSpecs();
+OptionSpec ProgressOptionSpec();
 
 inline constexpr std::string_view kJobExitCodes =
     "exit codes:\n"
