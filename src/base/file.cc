@@ -162,12 +162,19 @@ Result<AtomicFile> AtomicFile::Create(const std::filesystem::path& path, mode_t 
     file.temporary_path_.replace_filename(name.substr(0, kLongestPrefix));
   }
   file.temporary_path_ += ".tmp" + std::to_string(::getpid()) + "_" + std::to_string(serial++);
-  file.fd_ = ::open(file.temporary_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-  if (file.fd_ < 0) {
-    file.temporary_path_.clear();  // whatever has that name is not ours
-    return IoError("cannot create the file", errno, path.string());
-  }
+  // Remembered before it is there: a signal may end the process right after open().
   file.temporary_slot_ = RememberTemporaryFile(file.temporary_path_);
+  if (!TemporaryFilesEnd()) {
+    file.fd_ = ::open(file.temporary_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  } else {
+    errno = EINTR;
+  }
+  if (file.fd_ < 0) {
+    const int error = errno;
+    ForgetTemporaryFile(std::exchange(file.temporary_slot_, kNoTemporaryFile));
+    file.temporary_path_.clear();  // whatever has that name is not ours
+    return IoError("cannot create the file", error, path.string());
+  }
   // The process's umask must not decide who can read the result.
   if (::fchmod(file.fd_, mode) != 0) {
     return IoError("cannot set the file's mode", errno, path.string());

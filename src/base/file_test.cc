@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -177,7 +178,14 @@ TEST_F(FileTest, ASignalCanRemoveTemporaryFiles) {
   ASSERT_TRUE(files[0].Commit().ok());
   files[1] = AtomicFile();
   EXPECT_EQ(EntryCount(), 2U);
-  RemoveTemporaryFiles();
+  const pid_t child = ::fork();
+  if (child == 0) {  // it ends a process
+    RemoveTemporaryFiles();
+    ::_exit(AtomicFile::Create(directory_ / "later").ok() ? 1 : 0);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0) << "a file was created after the end";
   EXPECT_EQ(EntryCount(), 1U);
   EXPECT_TRUE(fs::exists(directory_ / "f0"));
 }

@@ -1,5 +1,6 @@
 #include "base/temporary_files.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <array>
@@ -24,6 +25,15 @@ static_assert(std::atomic<SlotState>::is_always_lock_free);
 
 constexpr size_t kSlots = 64;
 Slot slots[kSlots];
+std::atomic<bool> ending{false};
+/// Longer than an open() that had begun when the end was announced.
+constexpr int kGraceMilliseconds = 20;
+
+void UnlinkAll() {
+  for (const Slot& slot : slots) {
+    if (slot.state.load() == SlotState::kReady) ::unlink(slot.path.data());
+  }
+}
 
 }  // namespace
 
@@ -44,10 +54,14 @@ void ForgetTemporaryFile(size_t slot) {
   if (slot != kNoTemporaryFile) slots[slot].state.store(SlotState::kFree);
 }
 
+bool TemporaryFilesEnd() { return ending.load(); }
+
 void RemoveTemporaryFiles() {
-  for (const Slot& slot : slots) {
-    if (slot.state.load() == SlotState::kReady) ::unlink(slot.path.data());
-  }
+  ending.store(true);
+  UnlinkAll();
+  // Another thread may have been just about to create one.
+  ::poll(nullptr, 0, kGraceMilliseconds);
+  UnlinkAll();
 }
 
 }  // namespace msprobe::base

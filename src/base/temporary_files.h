@@ -13,7 +13,10 @@ inline constexpr size_t kNoTemporaryFile = SIZE_MAX;
 size_t RememberTemporaryFile(const std::filesystem::path& path);
 void ForgetTemporaryFile(size_t slot);
 
-/// Removes them all. Safe in a signal handler.
+/// True once RemoveTemporaryFiles() has begun: no further one may be created.
+bool TemporaryFilesEnd();
+
+/// Removes them all, for a process that ends now. Safe in a signal handler.
 void RemoveTemporaryFiles();
 
 }  // namespace msprobe::base
