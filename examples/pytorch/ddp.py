@@ -19,6 +19,7 @@ def train(rank, directory, port):
     model = DistributedDataParallel(nn.Sequential(nn.Linear(16, 16), nn.GELU(), nn.Linear(16, 4)))
     optimizer = torch.optim.SGD(model.parameters(), 0.1)
     debugger = PrecisionDebugger(dump_path=directory, level="mix")
+    losses = []
     for step in range(2):
         torch.manual_seed(2 * step + rank)
         with debugger.collect(model):
@@ -26,8 +27,10 @@ def train(rank, directory, port):
             loss.backward()
             optimizer.step()
             optimizer.zero_grad()
-            total = loss.detach().clone()
-            dist.all_reduce(total)
+            losses.append(loss.detach().clone())
+            dist.all_reduce(losses[-1])
+    # A thread of gloo that still holds a tensor when the interpreter ends would abort the process.
+    dist.barrier()
     dist.destroy_process_group()
 
 

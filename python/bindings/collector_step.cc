@@ -1,4 +1,6 @@
 // What Collector does between calls: modules, steps, and the counts of a step.
+#include <utility>
+
 #include "python/bindings/collector.h"
 #include "python/bindings/tool_errors.h"
 
@@ -13,15 +15,15 @@ void Collector::SetBench(BenchChecksums bench, int64_t differences) {
 void Collector::SetModules(std::vector<std::unique_ptr<ModuleInfo>> modules,
                            std::vector<PyRef> roots) {
   module_of_.clear();
-  object_sites_.clear();
+  const auto objects = std::exchange(object_sites_, {});  // may be the last reference: they die at the end
   std::vector<ModuleInfo*> all;
   for (const auto& module : modules) {
     module_of_[module->module.get()] = module.get();
     all.push_back(module.get());
   }
   if (parameter_gradients_ != nullptr) parameter_gradients_->SetModules(all);
-  modules_ = std::move(modules);
-  roots_ = std::move(roots);
+  modules_.swap(modules);
+  roots_.swap(roots);
 }
 
 void Collector::AddModules(std::vector<std::unique_ptr<ModuleInfo>> modules) {
@@ -66,7 +68,6 @@ void Collector::EndStep() {
   enabled_ = only_recompute_ = gradients_ = false;
   for (CallCounter* counter : used_counters_) counter->calls = 0;
   used_counters_.clear();
-  for (const auto& module : modules_) module->calls = 0;
   saved_names_.clear();
   root_calls_ = 0;
   open_records_ = 0;
@@ -83,6 +84,9 @@ void Collector::EndStep() {
   skipped_.fill(0);
   writer_ = nullptr;
   ++step_id_;
+  // The program decides how long its models live: a process group that one of them owns would
+  // otherwise run its threads into the end of the interpreter.
+  SetModules({}, {});
 }
 
 void Collector::Abandon() {

@@ -17,6 +17,7 @@ LAUNCH = """
         torch.set_num_threads(1)
         debugger = PrecisionDebugger(level="mix", task="tensor", dump_path="dump")
         globals()["program"](rank, debugger)
+        dist.barrier()  # or gloo's threads still hold tensors of Python when the interpreter ends
         dist.destroy_process_group()
 
     def init(rank):

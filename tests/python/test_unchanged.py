@@ -5,6 +5,7 @@ import gc
 import inspect
 import io
 import pickle
+import weakref
 
 import pytest
 import torch
@@ -52,6 +53,21 @@ def test_fault_1_copies_and_pickles_of_the_model(level, debugger, run_script):
     assert [sorted(m.__dict__) for m in loaded.modules()] == [
         sorted(m.__dict__) for m in pickle.loads(before).modules()]
     assert torch.equal(loaded.eval()(ids), pickle.loads(before).eval()(ids))
+
+
+def test_fault_1_models_live_as_long_as_the_program_wants(debugger):
+    d = debugger(level="mix")
+    model = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    d.start(model)
+    model(torch.ones(2, 4)).sum().backward()
+    optimizer.step()
+    d.stop()
+    d.step()
+    owned = [weakref.ref(model), weakref.ref(model[0].weight), weakref.ref(optimizer)]
+    del model, optimizer
+    gc.collect()
+    assert [reference() for reference in owned] == [None] * 3
 
 
 def test_fault_1_what_was_pickled_loads_without_the_tool(debugger, tmp_path, run_script):
@@ -299,8 +315,6 @@ def test_fault_12_functions_that_were_imported_early(collect):
 
 
 def test_nothing_of_the_graph_is_kept_alive(debugger):
-    import weakref
-
     layer = nn.Linear(4, 4)
     d = debugger(level="mix")
     d.start(nn.ModuleList([layer]))
