@@ -15,7 +15,8 @@ void Collector::SetBench(BenchChecksums bench, int64_t differences) {
 void Collector::SetModules(std::vector<std::unique_ptr<ModuleInfo>> modules,
                            std::vector<PyRef> roots) {
   module_of_.clear();
-  const auto objects = std::exchange(object_sites_, {});  // may be the last reference: they die at the end
+  const auto objects =
+      std::exchange(object_sites_, {});  // may be the last reference: they die at the end
   std::vector<ModuleInfo*> all;
   for (const auto& module : modules) {
     module_of_[module->module.get()] = module.get();
