@@ -304,19 +304,55 @@ def test_parameter_without_values(collect):
                       net.weight.asnumpy())
 
 
-@pytest.mark.parametrize("chosen", [False, True])
-def test_when_operators_run_is_as_before(debugger, chosen):
-    from mindspore._c_expression import MSContext, ms_ctx_param
+class Changing(nn.Cell):
+    """Changes in place what has been recorded just before, in the ways that have an effect on the CPU."""
 
-    settings, key = MSContext.get_instance(), ms_ctx_param.pynative_synchronize
-    before = settings.get_param(key)
-    try:
-        settings.set_param(key, chosen)
-        net, d = make_net(), debugger(level="L0")
-        d.start(net)
-        train(net)
-        d.stop()
-        d.step()
-        assert settings.get_param(key) is chosen
-    finally:
-        settings.set_param(key, before)
+    def __init__(self):
+        super().__init__()
+        self.fc, self.out = nn.Dense(8, 8), nn.Dense(8, 2)
+
+    def construct(self, x):
+        h = self.fc(x)
+        h.copy_(h * 2 + 1)
+        h[0] = 5.0
+        ops.assign(self.fc.bias, self.fc.bias * 3)
+        return self.out(h)
+
+
+@pytest.mark.parametrize("level, name", [
+    ("L0", "Cell.fc.Dense.forward.0"),
+    ("L1", "Primitive.bias_add.BiasAdd.0.forward"),
+    ("mix", "Cell.fc.Dense.forward.0"),
+    ("mix", "Primitive.bias_add.BiasAdd.0.forward"),
+])
+@pytest.mark.parametrize("task", ["tensor", "statistics"])
+def test_later_changes_in_place_do_not_change_what_is_recorded(collect, level, name, task):
+    net = Changing()
+    bias = np.arange(8, dtype=np.float32)
+    net.fc.bias.set_data(Tensor(bias.copy()))
+    output = net.fc(Tensor(X)).asnumpy().copy()
+    changed = output * 2 + 1
+    changed[0] = 5
+    dump = collect(lambda: net(Tensor(X)), net, level=level, task=task)
+
+    def check(description, values):
+        if task == "tensor":
+            np.testing.assert_array_equal(dump.tensor(description), values)
+        assert_statistics(description, values)
+
+    check(dump.data[name]["output"][0], output)
+    if "parameters" in dump.data[name]:
+        check(dump.data[name]["parameters"]["bias"], bias)
+        check(dump.data["Cell.out.Dense.forward.0"]["input_args"][0], changed)
+    np.testing.assert_array_equal(net.fc.bias.asnumpy(), bias * 3)
+
+
+@pytest.mark.parametrize("device, times", [("CPU", 1), ("Ascend", 0)])
+def test_operators_run_at_once_on_the_cpu_alone(monkeypatch, device, times):
+    from msprobe.mindspore import framework
+
+    calls = []
+    monkeypatch.setattr(framework._c_expression, "disable_multi_thread", lambda: calls.append(1))
+    monkeypatch.setattr(framework.context, "get_context", lambda key: device)
+    framework._run_operators_at_once()
+    assert len(calls) == times

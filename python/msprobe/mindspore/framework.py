@@ -2,8 +2,8 @@
 
 from typing import Any, List, Optional, Tuple
 
-from mindspore import Tensor, context, nn
-from mindspore._c_expression import MSContext, ms_ctx_param
+from mindspore import Tensor, _c_expression, context, nn
+from mindspore.common.api import _pynative_executor
 
 from msprobe.framework import ModuleEntry
 from msprobe.mindspore import adapter, api_calls, distributed, gradients, module_calls, tensors
@@ -16,7 +16,6 @@ class MindSporeFramework:
     def __init__(self) -> None:
         self.torch: Optional[Any] = adapter.torch_module()
         self._parameters = gradients.ParameterHooks()
-        self._launches = _Launches()
         self._constructed = self._started = False
 
     @property
@@ -90,12 +89,11 @@ class MindSporeFramework:
         distributed.watch_handles(patches, self.torch)
 
     def begin_gradients(self) -> None:
-        self._launches.run_at_once()
+        _run_operators_at_once()
         self._parameters.install()
 
     def end_gradients(self) -> None:
         self._parameters.remove()
-        self._launches.run_as_before()
 
     def watch_gradient(self, value: Any, save: Any) -> None:
         for tensor in value if isinstance(value, (list, tuple)) else [value]:
@@ -103,21 +101,12 @@ class MindSporeFramework:
                 gradients.watch_tensor(tensor, save)
 
 
-class _Launches:
-    """Every recorded value has to be waited for. On the CPU, handing each operator through MindSpore's
-    queues and waiting for it costs a multiple of running it in the program's own thread.
+def _run_operators_at_once() -> None:
+    """MindSpore hands each operator from thread to thread, and who wants a value waits, spinning, until
+    its operator has come through. On the CPU that costs a multiple of what the operators do; from the
+    first recorded step on they run in the program's own thread. MindSpore has no way back.
     """
-
-    def __init__(self) -> None:
-        self._changed = False
-
-    def run_at_once(self) -> None:
-        settings, key = MSContext.get_instance(), ms_ctx_param.pynative_synchronize
-        if context.get_context("device_target") == "CPU" and not settings.get_param(key):
-            settings.set_param(key, True)
-            self._changed = True
-
-    def run_as_before(self) -> None:
-        if self._changed:
-            MSContext.get_instance().set_param(ms_ctx_param.pynative_synchronize, False)
-            self._changed = False
+    switch_off = getattr(_c_expression, "disable_multi_thread", None)
+    if switch_off is not None and context.get_context("device_target") == "CPU":
+        _pynative_executor.sync()  # what has been handed over runs before what is not
+        switch_off()
