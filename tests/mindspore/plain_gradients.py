@@ -233,3 +233,39 @@ def test_weights_only(collect):
     assert "Cell.fc1.Dense.backward.0" in dump.names
     order = [n for n in dump.names if ".backward." in n]
     assert order.index("Cell.blocks.0.Dense.backward.0") < order.index("Cell.fc1.Dense.backward.0")
+
+
+def add(a, b):
+    return mint.sum(mint.mul(a, b))
+
+
+@pytest.mark.parametrize("make, asked", [
+    (lambda: ms.grad(add, 0), [True, False]),
+    (lambda: ms.grad(add, 1), [False, True]),
+    (lambda: ms.value_and_grad(add, (0, 1)), [True, True]),
+    (lambda: ops.GradOperation()(add), [True, False]),
+    (lambda: ops.GradOperation(get_all=True)(add), [True, True]),
+])
+def test_requires_grad_of_inputs_is_what_is_asked_for(collect, make, asked):
+    step = make()  # before start()
+    a, b, c = Tensor(X), Tensor(X * 2), Tensor(X * 3)
+    dump = collect(lambda: (step(a, b), mint.mul(c, c)), level="L1")
+    for name, expected in (("Mint.mul.0.forward", asked), ("Mint.mul.1.forward", [False, False])):
+        inputs = dump.data[name]["input_args"]
+        assert [description["requires_grad"] for description in inputs] == expected
+
+
+def test_requires_grad_of_data_where_only_weights_are_asked_for(collect):
+    net = make_net()
+    step = ms.value_and_grad(lambda x: mint.mean(net(x)), None, net.trainable_params())
+    x = Tensor(X)
+    dump = collect(lambda: (step(x), step(x)), net, level="L0")
+    for n in (0, 1):
+        inputs = dump.data[f"Cell.fc1.Dense.forward.{n}"]["input_args"]
+        assert inputs[0]["requires_grad"] is False
+
+
+def test_gradient_functions_are_as_before_after_step(collect):
+    before = ops.GradOperation.__call__, type(ops.composite.base._Grad()).__call__
+    collect(lambda: ms.grad(add)(Tensor(X), Tensor(X)), level="L1")
+    assert before == (ops.GradOperation.__call__, type(ops.composite.base._Grad()).__call__)

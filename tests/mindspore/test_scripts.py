@@ -70,6 +70,8 @@ def test_script_as_it_stands(script, name, count, tmp_path):
             assert (tensor["type"], tensor["dtype"]) == ("mindspore.Tensor", "Float32")
             assert tensor["Min"] <= tensor["Mean"] <= tensor["Max"] and tensor["Norm"] >= 0
             assert "data_name" not in tensor
+        first = dump["data"]["Module.linear1.Linear.forward.0"]
+        assert first["input_args"][0]["requires_grad"] is True  # grad_position=0
         second = dump["data"]["Module.linear2.Linear.forward.0"]
         assert second["input_args"][0]["shape"] == [10, 4]
         assert second["input_args"][0]["requires_grad"] is True

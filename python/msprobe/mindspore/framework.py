@@ -91,9 +91,11 @@ class MindSporeFramework:
     def begin_gradients(self) -> None:
         _run_operators_at_once()
         self._parameters.install()
+        gradients.gradient_functions.install()
 
     def end_gradients(self) -> None:
         self._parameters.remove()
+        gradients.gradient_functions.remove()
 
     def watch_gradient(self, value: Any, save: Any) -> None:
         for tensor in value if isinstance(value, (list, tuple)) else [value]:

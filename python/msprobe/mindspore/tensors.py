@@ -9,7 +9,7 @@ from mindspore import Tensor, context
 
 from msprobe import _core
 from msprobe.mindspore.adapter import is_parameter, torch_module
-from msprobe.mindspore.gradients import grad_mode
+from msprobe.mindspore.gradients import grad_mode, gradient_functions
 from msprobe.values import describe_plain
 
 # dtypes are single objects; to print one costs more than all else here, and MSAdapter changes how
@@ -42,7 +42,10 @@ def describe(tensor: Any) -> Tuple:
     if parameter:
         requires_grad = bool(tensor.requires_grad)
     else:
-        requires_grad = (recorded and grad_mode()) or bool(tensor._requires_grad)
+        asked = gradient_functions.asks_for(tensor)
+        if asked is None:
+            asked = bool(tensor._requires_grad)
+        requires_grad = asked or (recorded and grad_mode())
     if 0 in shape:
         return name, dtype, None, shape, None, requires_grad, None
     if getattr(tensor, "has_init", False):
