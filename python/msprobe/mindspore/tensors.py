@@ -9,7 +9,7 @@ from mindspore import Tensor, context
 
 from msprobe import _core
 from msprobe.mindspore.adapter import is_parameter, torch_module
-from msprobe.mindspore.gradients import grad_mode, gradient_functions
+from msprobe.mindspore.gradients import TensorPy, grad_mode, gradient_functions
 from msprobe.values import describe_plain
 
 # dtypes are single objects; to print one costs more than all else here, and MSAdapter changes how
@@ -25,6 +25,9 @@ _DTYPES = {
     if hasattr(mindspore, name)
 }
 _BFLOAT16 = mindspore.bfloat16
+# MSAdapter puts its own in their place, which run operators.
+_shape_of = TensorPy.shape.__get__
+_is_contiguous = TensorPy.is_contiguous
 _on_cpu: Optional[bool] = None
 _known_parameters: set = set()
 _held: Any = collections.deque(maxlen=64)  # arrays whose memory is being read
@@ -37,7 +40,7 @@ def describe(tensor: Any) -> Tuple:
     name = "mindspore.Tensor" if kind is Tensor or parameter else kind.__name__
     data_type = tensor.dtype
     dtype = _DTYPES.get(id(data_type)) or str(data_type)
-    shape = tuple(tensor.shape)
+    shape = tuple(_shape_of(tensor))
     recorded = tensor._has_auto_grad()
     if parameter:
         requires_grad = bool(tensor.requires_grad)
@@ -62,9 +65,9 @@ def _address(tensor: Any, recorded: bool, parameter: bool) -> int:
         return -1
     # A tensor that no operator has made or read has no address yet, and MindSpore logs an error
     # when it is asked for one.
-    if (recorded or _core.in_backward() or (parameter and _was_seen(tensor))) and tensor.is_contiguous():
+    if (recorded or _core.in_backward() or (parameter and _was_seen(tensor))) and _is_contiguous(tensor):
         if tensor.storage_offset() == 0:  # some versions give the address of the storage
-            address = tensor.data_ptr()
+            address = tensor._data_ptr()  # of what is there: operators run at once
             if address != 0:
                 return address
     return _array_address(tensor)
