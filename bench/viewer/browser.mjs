@@ -17,6 +17,9 @@ const FLAGS = [
   "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ];
 const WHEEL_TICKS = 20;
+/** Between two things that a person does. */
+export const PAUSE_MS = 500;
+export const QUERIES = ["linear", "SOFTMAX", "layers.1", "mlp", "fc2", "no such name", "mat*.3", "backward", "view.1", "42"];
 
 /** Runs in the page: notes the first frame in which `window.isDrawn()` holds, and frame times. */
 function watchFrames() {

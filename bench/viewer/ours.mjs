@@ -1,5 +1,5 @@
 // Measures our viewer on one file: `node ours.mjs ADDRESS FILE`; prints one JSON object, milliseconds and bytes.
-import { Browser } from "./browser.mjs";
+import { Browser, PAUSE_MS, QUERIES } from "./browser.mjs";
 
 const [address, file] = process.argv.slice(2);
 const url = `${address}#${new URLSearchParams({ file })}`;
@@ -8,7 +8,7 @@ const isDrawn = () => document.querySelector(".line.row .box:not(.waiting)") !==
 const isSettled = () => document.querySelector(".box.waiting") === null;
 
 /** Opens closed boxes, one after the other, those deeper in the graph first. */
-async function expand() {
+async function expand(pause) {
   const times = [];
   // A graph of one box is shown open.
   const only = document.querySelector('.line.row[aria-level="1"][aria-expanded="true"] .twist');
@@ -19,7 +19,7 @@ async function expand() {
     );
   }
   const closed = () => [...document.querySelectorAll('.line.row[aria-expanded="false"]')];
-  while (times.length < 30 && closed().length > 0) {
+  while (times.length < 20 && closed().length > 0) {
     const row = closed().at(-1);
     const id = row.id;
     times.push(
@@ -30,6 +30,7 @@ async function expand() {
           document.querySelector(".box.waiting") === null,
       ),
     );
+    await new Promise((done) => setTimeout(done, pause));
     if (closed().length === 0) {
       // Nothing closed is in sight any more: further down.
       const tree = document.querySelector(".tree");
@@ -116,11 +117,10 @@ const first = await browser.open(url);
 const again = [];
 for (let i = 0; i < 3; i += 1) again.push(await browser.open(url));
 stage("expand");
-const expanded = await page.evaluate(expand);
+const expanded = await page.evaluate(expand, PAUSE_MS);
 await browser.noteHeap();
-const queries = ["linear", "SOFTMAX", "layers.1", "mlp", "fc2", "no such name", "mat*.3", "backward", "view.1", "42"];
 stage("search");
-const searched = await page.evaluate(search, queries);
+const searched = await page.evaluate(search, QUERIES);
 await browser.noteHeap();
 stage("filter");
 const filtered = await page.evaluate(filter);

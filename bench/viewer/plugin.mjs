@@ -1,5 +1,5 @@
 // Measures tb-graph-ascend on one file: `node plugin.mjs ADDRESS RUN`; prints the same object as ours.mjs.
-import { Browser } from "./browser.mjs";
+import { Browser, PAUSE_MS, QUERIES } from "./browser.mjs";
 
 const [address, run] = process.argv.slice(2);
 const url = `${address}data/plugin/graph_ascend/index.html`;
@@ -23,7 +23,7 @@ window.isDrawn = () => {
   return roots.length > 1 && roots.every((root) => root?.children.length > 0);
 };`;
 
-async function expand(count) {
+async function expand([count, pause]) {
   const times = [];
   const opened = new Set();
   for (let i = 0; i < count; i += 1) {
@@ -43,7 +43,7 @@ async function expand(count) {
         () => root.outerHTML !== before,
       ),
     );
-    await new Promise((done) => setTimeout(done, 500));
+    await new Promise((done) => setTimeout(done, pause));
   }
   return times.filter((time) => !Number.isNaN(time));
 }
@@ -63,20 +63,45 @@ async function filter() {
   return times.filter((time) => !Number.isNaN(time));
 }
 
+/** Its search: a tab that first loads the names of all nodes, and a field that filters them. */
+async function search(queries) {
+  const tab = findAll("GRAPH-CONTROLS-BOARD")[0].shadowRoot.querySelectorAll(".tab-button")[1];
+  const box = () => findAll("TF-LINKAGE-SEARCH-COMBOX")[0];
+  const loaded = () => box()?.nodelist !== undefined && (box().menuItem?.length ?? 0) > 0;
+  const load = await window.measure(() => tab.dispatchEvent(new CustomEvent("tap", { bubbles: true, composed: true })) && tab.click(), loaded, 60_000);
+  const times = [];
+  for (const query of queries) {
+    const before = box().menuItem;
+    const field = box().shadowRoot.querySelector("vaadin-text-field");
+    times.push(
+      await window.measure(
+        () => {
+          field.value = query;
+          field.dispatchEvent(new CustomEvent("change", { bubbles: true, composed: true }));
+        },
+        () => box().menuItem !== before,
+      ),
+    );
+  }
+  return { load, times: times.filter((time) => !Number.isNaN(time)) };
+}
+
 const browser = await Browser.start(() => false);
 await browser.context.addInitScript(FIND);
 const { page } = browser;
 const first = await browser.open(url);
 const again = [await browser.open(url)];
 await page.waitForTimeout(3000); // it goes on loading lists of names
-const expanded = await page.evaluate(expand, 8);
+const expanded = await page.evaluate(expand, [8, PAUSE_MS]);
 await browser.noteHeap();
 const filtered = await page.evaluate(filter);
+await browser.noteHeap();
+const searched = await page.evaluate(search, QUERIES);
 await browser.noteHeap();
 const box = await page.evaluate(() => {
   const { x, y, width, height } = findAll("GRAPH-HIERARCHY")[0].shadowRoot.querySelector("#graph").getBoundingClientRect();
   return { x: x + width / 2, y: y + height / 2 };
 });
 const wheel = await browser.wheel(box.x, box.y, () => true);
-console.log(JSON.stringify({ run, first, again, expand: expanded, search: [], filter: filtered, next: [], wheel, heap: browser.heap }));
+console.log(JSON.stringify({ run, first, again, expand: expanded, search: searched.times, names: searched.load, filter: filtered, next: [], wheel, heap: browser.heap }));
 await browser.end();

@@ -12,6 +12,7 @@
 #include "cli/console.h"
 #include "cli/job_options.h"
 #include "cli/signals.h"
+#include "compare/tolerance.h"
 #include "formats/json/config_json.h"
 #include "formats/json/json_writer.h"
 #include "report/printable.h"
@@ -85,14 +86,17 @@ Status Export(viewer::ViewerApi* api, const std::string& path, const std::string
 Result<app::UnitJob> ReadDumps(const Arguments& arguments) {
   app::UnitJob job;
   job.golden = arguments.Value("--golden");
-  MSPROBE_RETURN_IF_ERROR(ReadJob(arguments, "strict", &job));
-  for (const char* option : {"--match", "--fuzzy_match", "--layer_mapping"}) {
+  for (const char* option : {"--match", "--fuzzy_match", "--layer_mapping", "--tolerance"}) {
     if (job.golden.empty() && arguments.Has(option)) {
-      return InvalidArgumentError(std::string(option) + " pairs two dumps, but there is one",
+      return InvalidArgumentError(std::string(option) + " is about two dumps, but there is one",
                                   "give --golden DIR, or leave it out");
     }
   }
+  MSPROBE_RETURN_IF_ERROR(ReadJob(arguments, "strict", &job));
   MSPROBE_RETURN_IF_ERROR(app::MatchOptionsOf(job).status());
+  if (!job.tolerance.empty()) {
+    MSPROBE_RETURN_IF_ERROR(compare::LoadToleranceProfile(job.tolerance).status());
+  }
   return job;
 }
 
@@ -122,6 +126,7 @@ int RunView(const Arguments& arguments) {
   const Result<app::UnitJob> dumps = ReadDumps(arguments);
   if (!dumps.ok()) return Fail(dumps.status());
   options.dumps = *dumps;
+  options.data = arguments.Value("--data");
   const Result<std::unique_ptr<viewer::ViewerApi>> api =
       viewer::ViewerApi::Create(arguments.positional[0], options);
   if (!api.ok()) return Fail(api.status());
@@ -147,7 +152,8 @@ extern const Command kViewCommand;
 const Command kViewCommand = {
     "view",
     "Look at graphs and comparisons in the browser.",
-    "  msprobe view PATH [--golden DIR [-fm] [-lm [YAML]]] [--host ADDRESS] [--port N] [--open]\n"
+    "  msprobe view PATH [--golden DIR [-fm] [-lm [YAML]] [--tolerance YAML]]\n"
+    "               [--data DIR] [--host ADDRESS] [--port N] [--open]\n"
     "  msprobe view PATH [--golden DIR] --export FILE.html [--subtree NODE]\n",
     "Serves a page over .vis and .vis.db files, or over dumps, whose graphs are then built when\n"
     "they are looked at. Nothing is written but matches that are made by hand in the page.\n"
@@ -188,6 +194,22 @@ const Command kViewCommand = {
       "YAML",
       "with --golden: pair modules whose names differ; without a file only class names may differ",
       ValueHint::kFile,
+      {},
+      false},
+     {"--tolerance",
+      {},
+      OptionKind::kValue,
+      "YAML",
+      "with --golden: what is rounding, by name or pattern; see msprobe tolerance",
+      ValueHint::kFile,
+      {},
+      false},
+     {"--data",
+      {},
+      OptionKind::kValue,
+      "DIR",
+      "read tensors below DIR too, to compare nodes of real data that are matched by hand",
+      ValueHint::kDirectory,
       {},
       false},
      {"--host",

@@ -15,8 +15,6 @@ namespace msprobe::dump {
 
 namespace {
 
-constexpr std::string_view kTensorDirectory = "dump_tensor_data";
-
 /// What one needs to know about the first tensors to say what all of them carry.
 constexpr size_t kTensorSample = 256;
 
@@ -146,27 +144,32 @@ Status MappedRankDump::ReadError(EntryId entry, const Status& cause, size_t offs
 }
 
 Result<std::filesystem::path> MappedRankDump::TensorPath(std::string_view data_name) const {
+  auto beside = TensorFileIn(directory_ / kTensorDirectory, data_name);
+  if (beside.status().code() == StatusCode::kNotFound && !dump_.dump_data_dir().empty()) {
+    auto recorded = TensorFileIn(dump_.dump_data_dir(), data_name);
+    if (recorded.status().code() != StatusCode::kNotFound) return recorded;
+  }
+  return beside;
+}
+
+}  // namespace
+
+Result<std::filesystem::path> TensorFileIn(const std::filesystem::path& directory,
+                                           std::string_view data_name) {
   const bool refused = data_name.empty() || data_name == "." || data_name == ".." ||
                        data_name.find('/') != std::string_view::npos ||
                        data_name.find('\0') != std::string_view::npos;
   if (refused) {
     return InvalidArgumentError(std::string(data_name) + " cannot be the name of a tensor file",
-                                "collect again", dump_.path());
+                                "collect again", directory.string());
   }
-  const std::filesystem::path beside = directory_ / kTensorDirectory / data_name;
+  std::filesystem::path path = directory / data_name;
   bool exists = false;
-  if (IsRegularFile(beside, &exists)) return beside;
-  if (exists) return InvalidArgumentError("not a regular file", {}, beside.string());
-  if (!dump_.dump_data_dir().empty()) {
-    std::filesystem::path recorded = std::filesystem::path(dump_.dump_data_dir()) / data_name;
-    if (IsRegularFile(recorded, &exists)) return recorded;
-    if (exists) return InvalidArgumentError("not a regular file", {}, recorded.string());
-  }
+  if (IsRegularFile(path, &exists)) return path;
+  if (exists) return InvalidArgumentError("not a regular file", {}, path.string());
   return NotFoundError("the tensor file is missing", "copy dump_tensor_data along with dump.json",
-                       beside.string());
+                       path.string());
 }
-
-}  // namespace
 
 Result<std::unique_ptr<RankDump>> RankDump::Open(const std::filesystem::path& directory,
                                                  const OpenOptions& options,

@@ -76,4 +76,12 @@ class RankDump {
   virtual Result<std::filesystem::path> TensorPath(std::string_view data_name) const = 0;
 };
 
+/// Beside dump.json: where the tensor files are.
+inline constexpr std::string_view kTensorDirectory = "dump_tensor_data";
+
+/// The tensor file of this name in a directory. Errors: InvalidArgument for a name that points
+/// outside and for what is no regular file; NotFound.
+Result<std::filesystem::path> TensorFileIn(const std::filesystem::path& directory,
+                                           std::string_view data_name);
+
 }  // namespace msprobe::dump

@@ -143,6 +143,25 @@ void WriteItem(const UnitIndex& unit, NodeRef node, JsonWriter* json) {
   json->EndObject();
 }
 
+namespace {
+
+/// The run in at most 48 parts, each the number of its worst band, 'u' where it has none but nodes
+/// without a partner, '.' where it has neither.
+std::string StripOf(const UnitIndex& unit, std::span<const visfile::Band> bands) {
+  constexpr uint32_t kParts = 48;
+  std::string strip;
+  for (const OverviewBin& bin : Overview(unit, kParts)) {
+    if (!std::isnan(bin.worst)) {
+      strip.push_back(static_cast<char>('0' + visfile::BandIndex(bands, bin.worst)));
+    } else {
+      strip.push_back(bin.unmatched > 0 ? 'u' : '.');
+    }
+  }
+  return strip;
+}
+
+}  // namespace
+
 void WriteUnit(const UnitIndex& unit, std::span<const visfile::Band> bands, JsonWriter* json) {
   const UnitCounts counts = CountNodes(unit, bands);
   json->BeginObject();
@@ -153,6 +172,7 @@ void WriteUnit(const UnitIndex& unit, std::span<const visfile::Band> bands, Json
   json->Key("worst");
   WriteIndex(unit.target.size() > 0 ? unit.target.worst[0] : std::nanf(""), json);
   json->Key("culprits").UInt(counts.culprits);
+  json->Key("strip").String(StripOf(unit, bands));
   json->Key("counts").BeginObject();
   json->Key("bands").BeginArray();
   for (const uint64_t count : counts.bands) json->UInt(count);

@@ -42,13 +42,20 @@ class Api final : public ViewerApi {
   Api(FileCatalog catalog, const ViewerOptions& options)
       : catalog_(std::move(catalog)),
         options_(options),
-        files_({options.threads, options.max_cached_bytes, options.dumps}) {}
+        files_({options.threads, options.max_cached_bytes, options.dumps,
+                Readable(catalog_.root(), options.data)}) {}
 
   Response Handle(const Request& request) override;
   Result<std::string> ExportData(std::string_view file, const ExportLimits& limits) override;
   void Shutdown() override { files_.CancelAll(); }
 
  private:
+  static std::vector<std::filesystem::path> Readable(const std::filesystem::path& root,
+                                                     const std::filesystem::path& data) {
+    std::vector<std::filesystem::path> readable{root};
+    if (!data.empty()) readable.push_back(data);
+    return readable;
+  }
   using Handler = Status (Api::*)(const Call&);
   static Handler FindHandler(std::string_view method, std::string_view route);
 
@@ -62,6 +69,7 @@ class Api final : public ViewerApi {
 
   // node_requests.cc
   Status Rows(const Call& call);
+  Status Inside(const Call& call);
   Status Path(const Call& call);
   Status List(const Call& call);
   Status Search(const Call& call);

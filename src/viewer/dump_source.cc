@@ -5,6 +5,7 @@
 
 #include "app/graph_plan.h"
 #include "compare/first_divergence.h"
+#include "compare/tolerance.h"
 #include "dump/rank_dump.h"
 #include "graph/match.h"
 #include "viewer/step_links.h"
@@ -27,6 +28,14 @@ struct UnitGraphs {
   size_t number = 0;  ///< of the unit within its step
 };
 
+/// As RankDump::TensorPath: beside dump.json, else where it was collected.
+std::string TensorsOf(const dump::RankDump& dump) {
+  const std::filesystem::path beside = dump.directory() / dump::kTensorDirectory;
+  std::error_code error;
+  if (std::filesystem::is_directory(beside, error)) return beside.string();
+  return std::string(dump.dump_data_dir());
+}
+
 /// Graphs in memory; what a node recorded is read from the mapped dump when it is asked for.
 class DumpUnitSource final : public visfile::UnitSource {
  public:
@@ -35,10 +44,10 @@ class DumpUnitSource final : public visfile::UnitSource {
     Finish(entry);
   }
   DumpUnitSource(UnitGraphs graphs, compare::Comparison comparison, const visfile::UnitEntry& entry,
-                 size_t threads)
+                 const compare::ToleranceProfile& tolerance, size_t threads)
       : graphs_(std::move(graphs)),
         comparison_(std::move(comparison)),
-        divergences_(compare::FindDivergences(&comparison_, threads)) {
+        divergences_(compare::FindDivergences(&comparison_, threads, &tolerance)) {
     content_.comparison = &comparison_;
     content_.divergences = &divergences_;
     Finish(entry);
@@ -79,6 +88,8 @@ class DumpUnitSource final : public visfile::UnitSource {
       golden_text_.emplace(content_, SideText::Side::kGolden, visfile::Dialect::kVis);
     }
     index_ = visfile::IndexContent(content_);
+    index_.target.tensor_directory = TensorsOf(*graphs_.target->dump);
+    if (compared) index_.golden.tensor_directory = TensorsOf(*graphs_.golden->dump);
   }
 
   UnitGraphs graphs_;
@@ -95,8 +106,11 @@ class DumpUnitSource final : public visfile::UnitSource {
 class DumpSource final : public visfile::VisSource {
  public:
   DumpSource(std::vector<app::PlannedUnit> plan, compare::CompareMode mode,
-             graph::MatchOptions match_options)
-      : plan_(std::move(plan)), mode_(mode), match_options_(std::move(match_options)) {
+             graph::MatchOptions match_options, compare::ToleranceProfile tolerance)
+      : plan_(std::move(plan)),
+        mode_(mode),
+        match_options_(std::move(match_options)),
+        tolerance_(std::move(tolerance)) {
     for (size_t begin = 0; begin < plan_.size();) {
       size_t end = begin;
       while (end < plan_.size() && plan_[end].target.step == plan_[begin].target.step) ++end;
@@ -125,6 +139,7 @@ class DumpSource final : public visfile::VisSource {
   std::vector<app::PlannedUnit> plan_;
   compare::CompareMode mode_;
   graph::MatchOptions match_options_;
+  compare::ToleranceProfile tolerance_;
   std::vector<visfile::UnitEntry> units_;
   /// By unit: the links of its step, and its number there.
   std::vector<std::pair<std::shared_ptr<StepLinks>, size_t>> links_;
@@ -193,7 +208,7 @@ Result<std::shared_ptr<visfile::UnitSource>> DumpSource::Load(size_t unit, UnitG
   }
   MSPROBE_ASSIGN_OR_RETURN(compare::Comparison comparison, Compare(graphs, options, &diagnostics));
   return std::shared_ptr<visfile::UnitSource>(std::make_shared<DumpUnitSource>(
-      std::move(graphs), std::move(comparison), units_[unit], options.threads));
+      std::move(graphs), std::move(comparison), units_[unit], tolerance_, options.threads));
 }
 
 Result<std::shared_ptr<visfile::UnitSource>> DumpSource::LoadUnit(
@@ -229,14 +244,18 @@ Result<std::unique_ptr<visfile::VisSource>> OpenDump(const app::UnitJob& job,
   if (Cancelled(options)) return CancelledError();
   base::Diagnostics diagnostics;
   MSPROBE_ASSIGN_OR_RETURN(graph::MatchOptions match_options, app::MatchOptionsOf(job));
+  compare::ToleranceProfile tolerance;
+  if (!job.tolerance.empty()) {
+    MSPROBE_ASSIGN_OR_RETURN(tolerance, compare::LoadToleranceProfile(job.tolerance));
+  }
   MSPROBE_ASSIGN_OR_RETURN(std::vector<app::PlannedUnit> plan, app::PlanUnits(job, &diagnostics));
   if (plan.empty()) {
     return NotFoundError("there is no dump", "give a directory with dump.json or step folders",
                          job.target.string());
   }
   MSPROBE_ASSIGN_OR_RETURN(const compare::CompareMode mode, ModeOf(plan.front(), &diagnostics));
-  return std::unique_ptr<visfile::VisSource>(
-      std::make_unique<DumpSource>(std::move(plan), mode, std::move(match_options)));
+  return std::unique_ptr<visfile::VisSource>(std::make_unique<DumpSource>(
+      std::move(plan), mode, std::move(match_options), std::move(tolerance)));
 }
 
 }  // namespace msprobe::viewer

@@ -65,8 +65,10 @@ void HandMatches::Apply(visfile::UnitSource* unit, compare::CompareMode mode, Id
   const Result<RecordedNode> golden = ReadNode(*unit, Side::kGolden, pair.golden);
   PairVerdict verdict;
   if (target.ok() && golden.ok()) {
-    verdict = CompareRecorded(mode, index.target.names[pair.target], *target,
-                              index.golden.names[pair.golden], *golden);
+    const TensorPlace target_tensors = PlaceOfTensors(index.target.tensor_directory, roots_);
+    const TensorPlace golden_tensors = PlaceOfTensors(index.golden.tensor_directory, roots_);
+    verdict = CompareRecorded(mode, {index.target.names[pair.target], *target, target_tensors},
+                              {index.golden.names[pair.golden], *golden, golden_tensors});
   } else {
     verdict.index = std::nanf("");
     verdict.status = compare::NodeStatus::kUnreadable;

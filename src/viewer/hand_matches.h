@@ -24,6 +24,9 @@ class HandMatches {
  public:
   using NamePairs = std::vector<std::pair<std::string, std::string>>;
 
+  /// Directories below which tensor files may be read.
+  void MayRead(std::vector<std::filesystem::path> roots) { roots_ = std::move(roots); }
+
   /// Pairs two unmatched nodes, with `children` also what lies below them under the same label.
   /// Errors: InvalidArgument.
   Result<std::vector<IdPair>> Add(visfile::UnitSource* unit, compare::CompareMode mode, IdPair pair,
@@ -48,6 +51,7 @@ class HandMatches {
   void Apply(visfile::UnitSource* unit, compare::CompareMode mode, IdPair pair);
   void TakeBack(visfile::UnitIndex* index, IdPair pair);
 
+  std::vector<std::filesystem::path> roots_;
   std::vector<Action> actions_;
   std::map<uint32_t, PairVerdict> verdicts_;  ///< by target node
 };

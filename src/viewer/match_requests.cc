@@ -60,7 +60,7 @@ Result<UnitContext> Api::FindMatchable(const Query& query) {
   MSPROBE_ASSIGN_OR_RETURN(UnitContext context, FindUnit(query));
   if (!CanMatch(context.file)) {
     return UnsupportedError("nodes of this file cannot be matched by hand",
-                            "match in a comparison that msprobe graph has written");
+                            "match in a comparison, with a viewer that may save");
   }
   context.lock.unlock();
   return context;

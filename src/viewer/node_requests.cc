@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/numbers.h"
 #include "viewer/answers.h"
 #include "viewer/api.h"
 #include "viewer/node_detail.h"
@@ -52,6 +53,68 @@ void WriteItems(const visfile::UnitIndex& unit, uint64_t total, int64_t offset,
   json->EndArray().EndObject();
 }
 
+void WriteRows(const visfile::UnitSource& unit, const std::vector<RowIds>& rows, Page page,
+               JsonWriter* json) {
+  json->Key("rows").BeginArray();
+  const auto total = static_cast<int64_t>(rows.size());
+  for (int64_t at = page.offset; at < total && at - page.offset < page.limit; ++at) {
+    WriteRow(unit, rows[static_cast<size_t>(at)], json);
+  }
+  json->EndArray();
+}
+
+int64_t IdOrGap(uint32_t id) { return id == kNoNode ? -1 : int64_t{id}; }
+
+/// The object Path of the API; with `page` it has the page of that many rows where the node is.
+void WritePath(const visfile::UnitSource& unit, NodeRef node, bool alone, int64_t page,
+               JsonWriter* json) {
+  const std::vector<PathStep> path = PathTo(unit.index(), node.side, node.id, alone);
+  json->BeginObject().Key("side").String(SideLetter(node.side)).Key("id").UInt(node.id);
+  json->Key("rows").BeginArray();
+  for (const PathStep& step : path) {
+    json->BeginObject().Key("t").Int(IdOrGap(step.row.target));
+    json->Key("g").Int(IdOrGap(step.row.golden));
+    json->Key("at").UInt(step.at).Key("total").UInt(step.total).EndObject();
+  }
+  json->EndArray();
+  if (page > 0 && !path.empty()) {
+    RowIds parent{0, unit.index().is_comparison() ? 0 : kNoNode};
+    if (alone) (node.side == Side::kTarget ? parent.golden : parent.target) = kNoNode;
+    if (path.size() > 1) parent = path[path.size() - 2].row;
+    const int64_t offset = path.back().at / page * page;
+    json->Key("page").BeginObject().Key("offset").Int(offset);
+    WriteRows(unit, AlignChildren(unit.index(), parent), {offset, page}, json);
+    json->EndObject();
+  }
+  json->EndObject();
+}
+
+/// "12.12,13.-1" → rows. Errors: InvalidArgument.
+Result<std::vector<RowIds>> RowsOf(const Query& query, const visfile::UnitIndex& unit) {
+  constexpr size_t kMaxRows = 200;
+  MSPROBE_ASSIGN_OR_RETURN(std::string_view text, query.Text("of"));
+  const auto id_of = [](std::string_view part, size_t count) -> std::optional<uint32_t> {
+    if (part == "-1") return kNoNode;
+    const std::optional<uint64_t> id = base::ParseUnsigned(part);
+    return id && *id < count ? std::optional(static_cast<uint32_t>(*id)) : std::nullopt;
+  };
+  std::vector<RowIds> rows;
+  while (!text.empty() && rows.size() < kMaxRows) {
+    const std::string_view part = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), part.size() + 1));
+    const size_t dot = part.find('.');
+    const auto target = id_of(part.substr(0, dot), unit.target.size());
+    const auto golden = dot == std::string_view::npos
+                            ? std::nullopt
+                            : id_of(part.substr(dot + 1), unit.golden.size());
+    if (!target || !golden) {
+      return InvalidArgumentError("the parameter 'of' must be rows as T.G,T.G");
+    }
+    rows.push_back({*target, *golden});
+  }
+  return rows;
+}
+
 Result<NodeFilter> FilterOf(const Query& query, const UnitContext& context) {
   return NodeFilter::Parse(query.Find("by").value_or(""), query.Find("value").value_or(""),
                            context.bands);
@@ -76,10 +139,27 @@ Status Api::Rows(const Call& call) {
     });
   }
   json->BeginObject().Key("total").UInt(rows.size()).Key("offset").Int(page.offset);
-  json->Key("rows").BeginArray();
-  const auto total = static_cast<int64_t>(rows.size());
-  for (int64_t at = page.offset; at < total && at - page.offset < page.limit; ++at) {
-    WriteRow(*context.unit->source, rows[static_cast<size_t>(at)], json);
+  WriteRows(*context.unit->source, rows, page, json);
+  json->EndObject();
+  return Status::Ok();
+}
+
+Status Api::Inside(const Call& call) {
+  JsonWriter* const json = call.json;
+  MSPROBE_ASSIGN_OR_RETURN(const UnitContext context, FindUnit(call.query));
+  const visfile::UnitIndex& unit = context.index();
+  MSPROBE_ASSIGN_OR_RETURN(const std::vector<RowIds> wanted, RowsOf(call.query, unit));
+  MSPROBE_ASSIGN_OR_RETURN(const Page page, PageOf(call.query));
+  json->BeginObject().Key("inside").BeginArray();
+  int64_t left = kMaxPage;
+  for (const RowIds& row : wanted) {
+    const std::vector<RowIds> rows = AlignChildren(unit, row);
+    const auto count = std::min(static_cast<int64_t>(rows.size()), page.limit);
+    if (count > left) break;
+    left -= count;
+    json->BeginObject().Key("t").Int(IdOrGap(row.target)).Key("g").Int(IdOrGap(row.golden));
+    WriteRows(*context.unit->source, rows, {0, count}, json);
+    json->EndObject();
   }
   json->EndArray().EndObject();
   return Status::Ok();
@@ -90,14 +170,8 @@ Status Api::Path(const Call& call) {
   MSPROBE_ASSIGN_OR_RETURN(const UnitContext context, FindUnit(call.query));
   MSPROBE_ASSIGN_OR_RETURN(const NodeRef node, NodeOf(call.query, context.index()));
   MSPROBE_ASSIGN_OR_RETURN(const int64_t alone, call.query.Int("alone", 0, 0, 1));
-  const auto id_of = [](uint32_t id) { return id == kNoNode ? int64_t{-1} : int64_t{id}; };
-  json->BeginObject().Key("side").String(SideLetter(node.side)).Key("id").UInt(node.id);
-  json->Key("rows").BeginArray();
-  for (const PathStep& step : PathTo(context.index(), node.side, node.id, alone != 0)) {
-    json->BeginObject().Key("t").Int(id_of(step.row.target)).Key("g").Int(id_of(step.row.golden));
-    json->Key("at").UInt(step.at).Key("total").UInt(step.total).EndObject();
-  }
-  json->EndArray().EndObject();
+  MSPROBE_ASSIGN_OR_RETURN(const int64_t page, call.query.Int("page", 0, 0, kMaxPage));
+  WritePath(*context.unit->source, node, alone != 0, page, json);
   return Status::Ok();
 }
 
@@ -142,12 +216,20 @@ Status Api::Seek(const Call& call) {
   MSPROBE_ASSIGN_OR_RETURN(const NodeRef from, NodeOf(call.query, context.index()));
   MSPROBE_ASSIGN_OR_RETURN(const int64_t direction, call.query.Int("dir", 1, -1, 1));
   MSPROBE_ASSIGN_OR_RETURN(const NodeFilter filter, FilterOf(call.query, context));
+  MSPROBE_ASSIGN_OR_RETURN(const int64_t with_path, call.query.Int("path", 0, 0, 1));
+  MSPROBE_ASSIGN_OR_RETURN(const int64_t alone, call.query.Int("alone", 0, 0, 1));
+  MSPROBE_ASSIGN_OR_RETURN(const int64_t page, call.query.Int("page", 0, 0, kMaxPage));
   json->BeginObject().Key("item");
   const auto found = SeekNode(context.index(), from, direction > 0, filter);
-  if (found)
-    WriteItem(context.index(), *found, json);
-  else
-    json->Null();
+  if (!found) {
+    json->Null().EndObject();
+    return Status::Ok();
+  }
+  WriteItem(context.index(), *found, json);
+  if (with_path != 0) {
+    json->Key("path");
+    WritePath(*context.unit->source, *found, alone != 0, page, json);
+  }
   json->EndObject();
   return Status::Ok();
 }

@@ -25,9 +25,12 @@ OpenFile::Opener OpenerOf(const ResolvedFile& file, app::UnitJob dumps) {
 }
 
 /// Puts the matches that were saved beside the file into its units.
-OpenFile::Finisher RestoreMatches(const ResolvedFile& file) {
-  return [file](const visfile::VisSource& source, size_t number, LoadedUnit* unit) {
-    if (file.kind == FileKind::kDump || !source.is_comparison()) return;
+OpenFile::Finisher RestoreMatches(const ResolvedFile& file,
+                                  std::vector<std::filesystem::path> readable) {
+  return [file, readable = std::move(readable)](const visfile::VisSource& source, size_t number,
+                                                LoadedUnit* unit) {
+    if (!source.is_comparison()) return;
+    unit->hand.MayRead(readable);
     auto saved = LoadMatches(file.MemberOf(number), source.units()[number]);
     if (!saved.ok()) {
       unit->note = "the saved matches cannot be read: " + saved.status().ToString();
@@ -63,7 +66,13 @@ std::shared_ptr<OpenFile> OpenFiles::Start(const ResolvedFile& file) const {
   OpenFile::Options options;
   options.threads = options_.threads;
   options.keep_bytes = options_.max_bytes / 2;
-  return std::make_shared<OpenFile>(OpenerOf(file, options_.dumps), RestoreMatches(file), options);
+  std::vector<std::filesystem::path> readable = options_.readable;
+  if (file.kind == FileKind::kDump) {
+    readable.push_back(file.path);
+    readable.push_back(options_.dumps.golden);
+  }
+  return std::make_shared<OpenFile>(OpenerOf(file, options_.dumps),
+                                    RestoreMatches(file, std::move(readable)), options);
 }
 
 std::shared_ptr<OpenFile> OpenFiles::Open(const ResolvedFile& file) {

@@ -4,6 +4,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "app/unit_job.h"
 #include "viewer/file_catalog.h"
@@ -21,6 +22,7 @@ class OpenFiles {
     size_t threads = 1;
     uint64_t max_bytes = 0;
     app::UnitJob dumps;  ///< how dumps are compared; the target is that of a file
+    std::vector<std::filesystem::path> readable;  ///< tensors below these may be read
   };
   explicit OpenFiles(Options options) : options_(std::move(options)) {}
 

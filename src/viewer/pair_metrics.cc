@@ -1,5 +1,6 @@
 #include "viewer/pair_metrics.h"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "compare/comparison.h"
 #include "dump/rank_dump.h"
 #include "graph/node_name.h"
+#include "tensor/dtype.h"
 #include "visfile/node_json.h"
 
 namespace msprobe::viewer {
@@ -23,11 +25,14 @@ constexpr graph::NodeId kPaired = 1;  ///< behind the root
 /// A dump of one record, made of the texts that a file of graphs keeps.
 class RecordedDump final : public dump::RankDump {
  public:
-  RecordedDump(std::string_view name, const RecordedNode& node) : name_(name), node_(node) {}
+  explicit RecordedDump(const PairSide& side)
+      : name_(side.name), node_(side.node), tensors_(side.tensors.directory) {}
 
   const std::filesystem::path& directory() const override { return directory_; }
-  dump::Task task() const override { return dump::Task::kStatistics; }
-  std::string_view task_text() const override { return "statistics"; }
+  dump::Task task() const override {
+    return tensors_.empty() ? dump::Task::kStatistics : dump::Task::kTensor;
+  }
+  std::string_view task_text() const override { return tensors_.empty() ? "statistics" : "tensor"; }
   std::string_view level() const override { return "mix"; }
   std::string_view framework() const override { return {}; }
   std::string_view dump_data_dir() const override { return {}; }
@@ -44,14 +49,15 @@ class RecordedDump final : public dump::RankDump {
   bool has_micro_steps() const override { return false; }
   dump::StackId FindStack(std::string_view) const override { return dump::kNoStack; }
   std::vector<std::string> StackFrames(dump::StackId) const override { return {}; }
-  Result<std::filesystem::path> TensorPath(std::string_view) const override {
-    return NotFoundError("no tensor files here");
+  Result<std::filesystem::path> TensorPath(std::string_view data_name) const override {
+    return dump::TensorFileIn(tensors_, data_name);
   }
 
  private:
   std::string_view name_;
   const RecordedNode& node_;
   std::filesystem::path directory_;
+  const std::filesystem::path& tensors_;
 };
 
 std::string_view FieldOf(const RecordedValue& recorded, std::string_view field) {
@@ -109,7 +115,10 @@ Status RecordedDump::Read(dump::EntryId, dump::Record* record) const {
     value.type = FieldOf(recorded, "type");
     value.value_text = FieldOf(recorded, "value");
     value.dtype_text = FieldOf(recorded, "dtype");
+    value.dtype = tensor::ParseDType(value.dtype_text);
     value.md5 = FieldOf(recorded, "md5");
+    value.data_name = FieldOf(recorded, "data_name");
+    if (value.data_name == "-1") value.data_name = {};
     const std::string_view gradient = FieldOf(recorded, "requires_grad");
     value.requires_grad = gradient == "True"    ? dump::Flag::kTrue
                           : gradient == "False" ? dump::Flag::kFalse
@@ -125,19 +134,19 @@ Status RecordedDump::Read(dump::EntryId, dump::Record* record) const {
 }
 
 /// The root and the node.
-std::shared_ptr<graph::Graph> GraphOf(std::string_view name, const RecordedNode& node) {
+std::shared_ptr<graph::Graph> GraphOf(const PairSide& side) {
   auto graph = std::make_shared<graph::Graph>();
-  graph->dump = std::make_shared<RecordedDump>(name, node);
+  graph->dump = std::make_shared<RecordedDump>(side);
   graph->nodes.resize(2);
   graph->nodes[0].name = graph::kRootName;
   graph->nodes[0].children_size = 1;
-  const graph::NodeName parts = graph::ParseNodeName(name);
+  const graph::NodeName parts = graph::ParseNodeName(side.name);
   graph::Node& paired = graph->nodes[kPaired];
-  paired.name = name;
+  paired.name = side.name;
   paired.kind = parts.kind;
   paired.direction = parts.direction;
   paired.parent = 0;
-  paired.entry = node.values.empty() ? dump::kNoEntry : 0;
+  paired.entry = side.node.values.empty() ? dump::kNoEntry : 0;
   graph->child_ids = {kPaired};
   for (graph::NodeId id = 0; id < 2; ++id) graph->index.Insert(graph->nodes, id);
   return graph;
@@ -161,17 +170,36 @@ RecordedNode MetricsOf(const compare::Comparison& comparison, std::string_view n
 
 }  // namespace
 
-PairVerdict CompareRecorded(compare::CompareMode mode, std::string_view target_name,
-                            const RecordedNode& target, std::string_view golden_name,
-                            const RecordedNode& golden) {
+TensorPlace PlaceOfTensors(const std::string& directory,
+                           const std::vector<std::filesystem::path>& roots) {
+  if (directory.empty()) {
+    return {{}, "the file does not say where its tensors are"};
+  }
+  std::error_code error;
+  const std::filesystem::path real = std::filesystem::canonical(directory, error);
+  if (error || !std::filesystem::is_directory(real, error)) {
+    return {{}, "the tensors are no longer where they were collected"};
+  }
+  for (const std::filesystem::path& root : roots) {
+    const std::filesystem::path allowed = std::filesystem::canonical(root, error);
+    if (error) continue;
+    const auto [end, rest] = std::ranges::mismatch(allowed, real);
+    if (end == allowed.end()) return {real, {}};
+  }
+  return {{}, "the tensors lie where the viewer may not read: start it with --data DIR"};
+}
+
+PairVerdict CompareRecorded(compare::CompareMode mode, const PairSide& target,
+                            const PairSide& golden) {
   PairVerdict verdict;
   verdict.index = std::nanf("");
   if (mode == compare::CompareMode::kRealData) {
-    verdict.status = compare::NodeStatus::kWarning;
-    verdict.reason =
-        "paired by hand, not compared: the tensors are not in this file; use the "
-        "exported mapping with msprobe graph -lm";
-    return verdict;
+    for (const PairSide* side : {&target, &golden}) {
+      if (!side->tensors.directory.empty()) continue;
+      verdict.status = compare::NodeStatus::kWarning;
+      verdict.reason = "paired by hand, not compared; " + side->tensors.obstacle;
+      return verdict;
+    }
   }
   graph::Match match;
   match.golden_of_target = {0, kPaired};
@@ -182,8 +210,7 @@ PairVerdict CompareRecorded(compare::CompareMode mode, std::string_view target_n
   match.by_mapping = {false, true};
   base::Diagnostics diagnostics;
   const Result<compare::Comparison> compared =
-      compare::Compare(GraphOf(target_name, target), GraphOf(golden_name, golden), std::move(match),
-                       mode, {}, &diagnostics);
+      compare::Compare(GraphOf(target), GraphOf(golden), std::move(match), mode, {}, &diagnostics);
   if (!compared.ok()) {
     verdict.status = compare::NodeStatus::kUnreadable;
     verdict.reason = compared.status().fact();
@@ -193,7 +220,7 @@ PairVerdict CompareRecorded(compare::CompareMode mode, std::string_view target_n
   verdict.index = static_cast<float>(result.index);
   verdict.status = result.status;
   verdict.reason = compared->reasons[result.reason];
-  verdict.metrics = MetricsOf(*compared, target_name);
+  verdict.metrics = MetricsOf(*compared, target.name);
   return verdict;
 }
 

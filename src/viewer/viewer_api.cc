@@ -85,6 +85,7 @@ Api::Handler Api::FindHandler(std::string_view method, std::string_view route) {
       Route{"GET", "open", &Api::Open},
       Route{"DELETE", "open", &Api::CancelOpen},
       Route{"GET", "rows", &Api::Rows},
+      Route{"GET", "inside", &Api::Inside},
       Route{"GET", "path", &Api::Path},
       Route{"GET", "list", &Api::List},
       Route{"GET", "search", &Api::Search},
@@ -222,8 +223,7 @@ void WriteOpened(std::string_view name, const OpenFile& file, const std::vector<
 }  // namespace
 
 bool Api::CanMatch(const FileContext& file) const {
-  return options_.allow_saving && file.resolved.kind != FileKind::kDump &&
-         file.open->source().is_comparison();
+  return options_.allow_saving && file.open->source().is_comparison();
 }
 
 Status Api::Open(const Call& call) {
@@ -312,7 +312,9 @@ Result<std::string> Api::ExportData(std::string_view name, const ExportLimits& l
   std::string data = R"({"version":1,"open":)";
   JsonWriter json(&data);
   json.BeginObject();
-  WriteOpened(name, *file.open, summaries, false, notes, &json);
+  // A report has no directory around it that would say what "." is.
+  const std::string own = name == "." ? file.resolved.path.filename().string() : std::string(name);
+  WriteOpened(own, *file.open, summaries, false, notes, &json);
   json.EndObject();
   data.append(R"(,"units":[)").append(units).append("]}");
   return data;

@@ -27,6 +27,8 @@ struct ViewerOptions {
   size_t threads = 1;
   uint64_t max_cached_bytes = uint64_t{2} << 30;  ///< least recently used files are dropped
   bool allow_saving = true;                       ///< matches by hand may be saved beside the file
+  /// Besides the root: tensor files below it may be read, to compare pairs made by hand.
+  std::filesystem::path data = {};
   /// How dumps are compared on the fly: a golden side for the dump at the root, and the options of
   /// matching. The target is the dump that is looked at.
   app::UnitJob dumps = {};

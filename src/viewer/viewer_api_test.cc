@@ -43,6 +43,8 @@ TEST_P(ViewerApiTest, OpenTellsUnitsBandsAndCounts) {
   EXPECT_THAT(open, HasSubstr(R"("step":0,"rank":0)"));
   EXPECT_THAT(open, HasSubstr(R"("culprits":1)"));
   EXPECT_THAT(open, HasSubstr(R"("unmatched":[1,1])"));
+  // The root, net, relu, and left without a partner.
+  EXPECT_THAT(open, HasSubstr(R"("strip":".04u")"));
 }
 
 TEST_P(ViewerApiTest, RowsFaceEachOtherInCallOrder) {
@@ -58,6 +60,28 @@ TEST_P(ViewerApiTest, RowsFaceEachOtherInCallOrder) {
   const std::string alone =
       asker.Get("path", query_ + "&u=0&side=g&alone=1&name=Module.net.right.Linear.forward.0");
   EXPECT_THAT(alone, HasSubstr(R"("at":1,"total":2)"));
+}
+
+TEST_P(ViewerApiTest, OneAnswerHoldsWhatTheNextQuestionsWouldAsk) {
+  Asker asker(directory_.path());
+  const std::string top = asker.Get("rows", query_ + std::string(kTop));
+  const std::string row = top.substr(top.find("\"rows\":"));
+  EXPECT_EQ(asker.Get("inside", query_ + "&u=0&of=0.0"), R"({"inside":[{"t":0,"g":0,)" + row + "]}")
+      << "the same rows as asked for one by one";
+  EXPECT_THAT(asker.Get("inside", query_ + "&u=0&of=0.0,1.-1,1.1&limit=2"),
+              testing::ContainsRegex(R"("t":0,"g":0.*"t":1,"g":-1.*"t":1,"g":1,"rows":\[)"));
+  const std::string name = "&name=Module.net.right.Linear.forward.0";
+  const std::string path = asker.Get("path", query_ + "&u=0&side=g&page=2" + name);
+  EXPECT_THAT(path, HasSubstr(R"("at":2,"total":3}],"page":{"offset":2,"rows":[{)"));
+  EXPECT_THAT(path.substr(path.find("page")), HasSubstr("right"));
+  EXPECT_THAT(path.substr(path.find("page")), Not(HasSubstr("relu"))) << "the first page";
+  const std::string alone = asker.Get("path", query_ + "&u=0&side=g&page=2&alone=1" + name);
+  EXPECT_THAT(alone.substr(alone.find("page")), HasSubstr("relu"));
+  const std::string seek = query_ + "&u=0&side=t&id=0&dir=1&by=suspicious";
+  const std::string found = asker.Get("seek", seek + "&path=1&page=100");
+  EXPECT_THAT(found, HasSubstr(R"(,"path":{"side":"t","id":)"));
+  EXPECT_THAT(found.substr(found.find("page")), HasSubstr("Functional.relu.0.forward"));
+  EXPECT_THAT(asker.Get("seek", seek), Not(HasSubstr("path")));
 }
 
 TEST_P(ViewerApiTest, ListsSearchAndSeekFindTheSameNode) {
@@ -110,6 +134,11 @@ TEST_P(ViewerApiTest, BadRequestsAreErrorsWithAFact) {
       {"node", query_ + "&u=0&id=4294967295"},
       {"node", query_ + "&u=0&side=x&id=0"},
       {"overview", query_ + "&u=0&bins=0"},
+      {"inside", query_ + "&u=0"},
+      {"inside", query_ + "&u=0&of=0"},
+      {"inside", query_ + "&u=0&of=0.0,0.99999"},
+      {"inside", query_ + "&u=0&of=0.-2"},
+      {"path", query_ + "&u=0&side=t&id=1&page=1001"},
       {"path", query_ + "&u=0&name=none"},
       {"nothing", query_},
       {"", ""},

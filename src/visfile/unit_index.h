@@ -35,6 +35,8 @@ struct SideIndex {
   /// Shape of the first output: an index into shape_texts, 0 = none. Empty: ask for NodeJson().
   std::vector<uint32_t> shapes;
   std::vector<std::string> shape_texts;
+  /// Where the tensor files lie, as the dump says it; may be empty, or gone by now.
+  std::string tensor_directory;
 
   // Derived by Complete().
   std::vector<float> worst;           ///< worst index of the node and all below it; NaN: none

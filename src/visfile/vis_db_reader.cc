@@ -43,6 +43,8 @@ enum NodeColumn : int {
 constexpr std::string_view kSelectNode =
     "SELECT n.input_data, n.output_data, n.matched_distributed, s.stack_info"
     " FROM tb_nodes n LEFT JOIN tb_stack s ON s.id = n.stack_id WHERE n.rowid = ?";
+constexpr std::string_view kSelectDirectory =
+    "SELECT dump_data_dir FROM tb_nodes WHERE step = ? AND rank = ? AND data_source = ? LIMIT 1";
 constexpr std::string_view kSelectReason = "SELECT reason, role FROM msprobe_nodes WHERE rowid = ?";
 
 struct DbInfo {
@@ -83,6 +85,7 @@ class DbUnit : public UnitSource {
  private:
   /// False: the file has no index for it, or one that is not up to date.
   Result<bool> LoadIndex(Side which, const UnitEntry& entry);
+  void FindTensors(Side side, const UnitEntry& entry);
   Status LoadRows(const UnitEntry& entry, const ReadOptions& options);
   Status LoadSide(Side which, const UnitEntry& entry, const ReadOptions& options,
                   std::vector<std::string_view>* partners);
@@ -217,7 +220,19 @@ Status DbUnit::Load(const UnitEntry& entry, const ReadOptions& options) {
     MSPROBE_RETURN_IF_ERROR(LoadRows(entry, options));
   }
   index_.Finish(info_.mode);
+  for (const Side side : {Side::kTarget, Side::kGolden}) FindTensors(side, entry);
   return Status::Ok();
+}
+
+/// Nothing else needs it: a file that does not say it is fine.
+void DbUnit::FindTensors(Side side, const UnitEntry& entry) {
+  Result<Statement> directory = database_.Prepare(kSelectDirectory);
+  if (!directory.ok()) return;
+  directory->BindInt(0, entry.step.value_or(0));
+  directory->BindInt(1, entry.rank.value_or(0));
+  directory->BindText(2, side == Side::kTarget ? "NPU" : "Bench");
+  const Result<bool> found = directory->Step();
+  if (found.ok() && *found) index_.side(side).tensor_directory = directory->Text(0);
 }
 
 Status DbUnit::LoadRows(const UnitEntry& entry, const ReadOptions& options) {

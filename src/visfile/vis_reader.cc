@@ -86,15 +86,21 @@ class GraphReader {
 
   Status Read(GraphParts* parts) {
     formats::JsonScanner scanner(text_, begin_);
-    std::string_view ignored;
+    std::string_view value;
     for (Step step = scanner.Next(); step != Step::kEnd; step = scanner.Next()) {
       if (step != Step::kMember) return Damaged(path_, scanner.position());
       if (scanner.raw_key() == "node" && scanner.value_start() == '{') {
         formats::JsonScanner nodes = scanner.Enter();
         MSPROBE_RETURN_IF_ERROR(ReadNodes(&nodes, parts));
         scanner.Leave(nodes);
-      } else if (scanner.TakeValue(&ignored) != Step::kMember) {
-        return Damaged(path_, scanner.position());
+        continue;
+      }
+      const bool directory = scanner.raw_key() == "dump_data_dir";
+      if (scanner.TakeValue(&value) != Step::kMember) return Damaged(path_, scanner.position());
+      if (directory && value.size() > 2 && value.front() == '"') {
+        bool valid = true;
+        value = value.substr(1, value.size() - 2);
+        parts->side->tensor_directory = formats::UnescapedView(value, &parts->arena, &valid);
       }
     }
     parts->side->shape_texts = shapes_.TakeTexts();

@@ -31,6 +31,8 @@ def test_rows_and_paths(server: Server, unit: str) -> None:
     for side in "tg":
         check(rows[0][side], "brief")
     check(server.api(f"path?{unit}&side=t&id=2"), "path")
+    check(server.api(f"path?{unit}&side=t&id=2&page=100"), "path")
+    check(server.api(f"inside?{unit}&of=0.0,1.1"), "inside")
 
 
 @pytest.mark.parametrize(
@@ -44,6 +46,8 @@ def test_search_and_seek(server: Server, unit: str) -> None:
     assert check(server.api(f"search?{unit}&q=net&side=b"), "list")["total"] > 1
     found = check(server.api(f"seek?{unit}&side=t&id=0&dir=1&by=suspicious"), "seek")
     check(found["item"], "item")
+    found = check(server.api(f"seek?{unit}&side=t&id=0&dir=1&by=suspicious&path=1&page=9"), "seek")
+    assert found["path"]["id"] == found["item"]["id"]
 
 
 def test_nodes(server: Server, unit: str) -> None:

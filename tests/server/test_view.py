@@ -32,7 +32,7 @@ def test_dumps_are_built_and_compared_on_the_fly(dumps: Path) -> None:
         file = only_file(server)
         answer = server.open(file)
         assert answer["type"] == "compare"
-        assert answer["can_match"] is False
+        assert answer["can_match"] is True
         assert len(answer["units"]) == 2
         found = server.api(f"search?file={file}&u=0&q=relu&side=t")["items"]
         node = server.api(f"node?file={file}&u=0&side=t&id={found[0]['id']}")
@@ -79,6 +79,22 @@ def test_on_the_fly_calls_are_paired_as_one_likes(dumps: Path, tmp_path: Path) -
     mapping = tmp_path / "map.yaml"
     mapping.write_text("Net:\n  fc: dense\n")
     assert unmatched_of(*pair, "-lm", mapping) == []
+
+
+def test_on_the_fly_one_says_what_is_rounding(dumps: Path, tmp_path: Path) -> None:
+    pair = (dumps / "target", "--golden", dumps / "golden")
+    tolerance = tmp_path / "tolerance.yaml"
+    tolerance.write_text("rules:\n- {name: \"*\", bound: 100.0}\n")
+
+    def culprits(*arguments: str | Path) -> int:
+        server = Server(*arguments)
+        try:
+            return int(server.open(only_file(server))["units"][0]["culprits"])
+        finally:
+            server.stop()
+
+    assert culprits(*pair) > 0
+    assert culprits(*pair, "--tolerance", tolerance) == 0
 
 
 def test_on_the_fly_a_collective_names_its_peers() -> None:

@@ -232,6 +232,13 @@ export function unitOf(step: number, rank: number, micro: number, unit: Embedded
     nodes: [unit.target.length, unit.golden.length],
     worst: unit.target[0]?.worst ?? null,
     culprits: count("role", "culprit"),
+    strip: data
+      .overview(48)
+      .map((bin) => {
+        if (bin.worst !== null) return data.bandOf(bin.worst);
+        return bin.unmatched > 0 ? "u" : ".";
+      })
+      .join(""),
     counts: {
       bands: BANDS.map((_, i) => data.list("t", { by: "band", value: String(i) }).length),
       unmatched: [unmatched("t"), unmatched("g")],

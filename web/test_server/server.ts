@@ -104,18 +104,26 @@ class TestServer {
     const filter = { by: text("by") || "suspicious", value: text("value") } as Filter;
     const micro = query.has("micro") ? number("micro", 0) : null;
     const node = query.has("name") ? { side, name: text("name") } : { side, id: number("id", 0) };
+    const options = { alone: query.get("alone") === "1", page: number("page", 0) };
     switch (route) {
       case "rows":
         return source.rows(unit, number("t", 0), number("g", 0), ...page, micro);
+      case "inside": {
+        const of = text("of")
+          .split(",")
+          .map((row) => row.split(".").map(Number));
+        return { inside: await source.inside(unit, of as [number, number][], page[1]) };
+      }
       case "path":
-        return source.path(unit, node, query.get("alone") === "1");
+        return source.path(unit, node, options);
       case "list":
         return source.list(unit, filter, side, ...page);
       case "search":
         return source.search(unit, text("q"), (query.get("side") ?? "b") as Side | "b", ...page);
       case "seek": {
         const from = { side, id: number("id", 0) };
-        return { item: await source.seek(unit, from, number("dir", 1) > 0, filter) };
+        const found = await source.seek(unit, from, number("dir", 1) > 0, filter, options);
+        return found ?? { item: null };
       }
       case "node":
         return source.node(unit, side, number("id", 0));

@@ -15,7 +15,7 @@ await journey(async (page) => {
   await becomes(() => selected(page), CULPRIT);
   await label(0, CULPRIT).waitFor();
   await label(1, CULPRIT).waitFor();
-  await picture(page, "apart");
+  await picture(page, "apart", { chinese: true });
   await page.getByRole("button", { name: "linked" }).click();
   await becomes(() => page.locator(".tree").count(), 1);
   await becomes(() => selected(page), CULPRIT);

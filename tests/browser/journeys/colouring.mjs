@@ -21,7 +21,7 @@ await journey(async (page) => {
   await becomes(() => fill(CULPRIT), await sample("overflow: high"));
   // What does not overflow has no colour, on both sides.
   assert.equal(await fill("ln1"), await fill("ln2"));
-  await picture(page, "overflow");
+  await picture(page, "overflow", { chinese: true });
   await page.getByLabel("colour").selectOption("index");
   await becomes(() => fill("ln2"), byIndex);
 

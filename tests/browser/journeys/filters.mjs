@@ -12,7 +12,7 @@ await journey(async (page) => {
   await page.locator(".band", { hasText: "unmatched golden" }).click();
   await becomes(() => title(), "unmatched golden3");
   assert.deepEqual(await items(), [0, 1, 2].map((i) => `Functional.dropout.${i}`));
-  await picture(page, "filters");
+  await picture(page, "filters", { chinese: true });
   // Both sides open, also for a node that only one side has.
   await page.locator(".node-list .item").nth(2).click();
   await becomes(() => selected(page), "Functional.dropout.2");

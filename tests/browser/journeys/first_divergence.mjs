@@ -15,7 +15,7 @@ await journey(
     const box = await row(page, CULPRIT).boundingBox();
     const tree = await page.locator(".tree").boundingBox();
     assert.ok(box.y >= tree.y && box.y + box.height <= tree.y + tree.height);
-    await picture(page, "viewer");
+    await picture(page, "viewer", { chinese: true });
     await page.emulateMedia({ colorScheme: "dark" });
     await picture(page, "dark");
   },

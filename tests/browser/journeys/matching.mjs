@@ -16,7 +16,7 @@ await journey(async (page) => {
   await page.locator(".node-list .item").first().click();
   const target = "Tensor.mul_.0";
   await becomes(() => selected(page), target);
-  await picture(page, "matching");
+  await picture(page, "matching", { chinese: true });
   await page.getByRole("button", { name: "Match", exact: true }).click();
   await page.getByText("Matched by hand: 1").waitFor();
   await becomes(() => selected(page), target);

@@ -22,7 +22,7 @@ await journey(async (page) => {
   await becomes(() => page.evaluate(() => window.copied), full);
   await page.getByRole("tab", { name: "Source stack" }).click();
   await page.locator(".stack .place", { hasText: "attention.py, line 84" }).waitFor();
-  await picture(page, "stack");
+  await picture(page, "stack", { chinese: true });
   await page.getByRole("button", { name: "Copy the stack" }).click();
   await becomes(() => page.evaluate(() => window.copied.includes("attention.py, line 84")), true);
   await page.getByRole("tab", { name: "Attributes" }).click();

@@ -1,6 +1,6 @@
 // A file is chosen, its rows stand face to face, boxes open and close.
 import assert from "node:assert/strict";
-import { address, becomes, journey, picture, RUN, row, rows } from "./page.mjs";
+import { address, becomes, journey, open, picture, RUN, row, rows } from "./page.mjs";
 
 await journey(async (page) => {
   await page.goto(address);
@@ -20,6 +20,19 @@ await journey(async (page) => {
   assert.ok(shown.includes("Functional.softmax.1 | 1.00 | Functional.softmax.1"));
   const half = (side) => row(page, "Functional.softmax.1").locator(`.half.${side} .box`).boundingBox();
   assert.equal((await half("t")).y, (await half("g")).y);
+  // Boxes in boxes: what is inside stands within the frames around it, on both sides.
+  const inside = await row(page, "proj").locator(".half.g .box").boundingBox();
+  const around = await page.locator(".frames.g i").evaluateAll((frames) =>
+    frames.map((frame) => {
+      const { left, right, top, bottom } = frame.getBoundingClientRect();
+      return { left, right, top, bottom };
+    }),
+  );
+  assert.equal(around.length, 3);
+  for (const { left, right, top, bottom } of around) {
+    assert.ok(left < inside.x && inside.x + inside.width < right, JSON.stringify(around));
+    assert.ok(top < inside.y && inside.y + inside.height < bottom, JSON.stringify(around));
+  }
   const fill = (side) =>
     row(page, "Functional.softmax.1")
       .locator(`.half.${side} .box`)
@@ -27,4 +40,8 @@ await journey(async (page) => {
   assert.equal(await fill("t"), await fill("g"));
   await row(page, "layers.1").locator(".half.t .twist").click();
   await becomes(() => row(page, "attn").count(), 0);
+  // A graph alone has the whole width, and no empty panel beside it.
+  await open(page, { file: "build_one.vis" });
+  const alone = await row(page, "decoder").locator(".half .box").boundingBox();
+  assert.ok(alone.width > 1200, `${alone.width} px`);
 });

@@ -157,8 +157,8 @@ export async function becomes(question, expected) {
   assert.deepEqual(answer, expected);
 }
 
-/** A picture for the guide. */
-export async function picture(page, name) {
+/** A picture for the guide, and with `chinese` the same for the Chinese one. */
+export async function picture(page, name, { chinese = false } = {}) {
   const folder = process.env.MSPROBE_PICTURES;
   if (folder === undefined) return;
   mkdirSync(folder, { recursive: true });
@@ -167,4 +167,13 @@ export async function picture(page, name) {
   await page.locator(".notice").waitFor({ state: "detached" }).catch(() => undefined);
   await page.waitForTimeout(250);
   await page.screenshot({ path: join(folder, `${name}.png`) });
+  if (!chinese || IN_TENSORBOARD) return;
+  const turn = (from, to) =>
+    page.evaluate((label) => document.querySelector(`[aria-label="${label}"]`).click(), from).then(() =>
+      page.locator(`[aria-label="${to}"]`).waitFor(),
+    );
+  await turn("Show in Chinese", "切换到英文");
+  await page.waitForTimeout(250);
+  await page.screenshot({ path: join(folder, `${name}.zh.png`) });
+  await turn("切换到英文", "Show in Chinese");
 }

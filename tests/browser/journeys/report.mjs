@@ -16,7 +16,7 @@ async function look(page, path) {
   await page.keyboard.press("f");
   await becomes(() => selected(page), CULPRIT);
   await page.locator(".values .differs").first().waitFor();
-  await picture(page, "report");
+  await picture(page, "report", { chinese: true });
   await page.keyboard.press("/");
   await page.keyboard.type("gelu");
   await page.locator(".hits .item").first().click();

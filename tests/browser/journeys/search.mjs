@@ -13,7 +13,7 @@ await journey(async (page) => {
   await page.locator(".hits .item", { hasText: "Functional.softmax.5" }).first().waitFor();
   await becomes(() => asked.at(-1), "SOFTmax");
   await becomes(() => page.locator(".hits-count").textContent().then((text) => text.slice(0, 7)), "12 hits");
-  await picture(page, "search");
+  await picture(page, "search", { chinese: true });
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");

@@ -12,6 +12,17 @@ await journey(async (page) => {
   await page.locator(".divergence-name").waitFor();
   await page.keyboard.press("f");
   await becomes(() => selected(page), CULPRIT);
+  // The runs of all ranks stand side by side: a click goes to that rank, to that place.
+  const strip = page.locator(".rank-strips button").nth(7);
+  const { height } = await strip.locator("i").boundingBox();
+  await strip.click({ position: { x: 3, y: height * 0.17 } });
+  await becomes(() => placeOf(page).get("rank"), "7");
+  const index = () => page.locator(".line.row.selected .gutter").first().textContent();
+  await becomes(async () => Number(await index()) >= 0.8, true);
+  await page.getByLabel("rank", { exact: true }).selectOption("3");
+  await becomes(() => placeOf(page).get("rank"), "3");
+  await page.keyboard.press("f");
+  await becomes(() => selected(page), CULPRIT);
   await page.getByLabel("rank", { exact: true }).selectOption("7");
   await becomes(() => placeOf(page).get("rank"), "7");
   await becomes(() => selected(page), CULPRIT);

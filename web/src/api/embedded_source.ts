@@ -1,7 +1,7 @@
 /** The viewer's API answered by data that stands in the page: an exported report. */
 
-import { ApiError, type Source, type UnitRef } from "./source";
-import type { Detail, EmbeddedData, EmbeddedUnit, Item, Page, Side } from "./types";
+import { ApiError, type PathOptions, type Source, type UnitRef } from "./source";
+import type { Detail, EmbeddedData, EmbeddedUnit, Item, NodePath, Page, Side } from "./types";
 import { itemOf, UnitData } from "./unit_data";
 
 const MAX_CULPRITS = 100;
@@ -59,13 +59,21 @@ export class EmbeddedSource implements Source {
     return { total: rows.length, offset, rows: shown };
   };
 
-  path: Source["path"] = async ({ u }, node, alone) => {
+  inside: Source["inside"] = async ({ u }, of, limit) => {
+    const unit = this.unit(u);
+    return of.map(([t, g]) => {
+      const rows = unit.align([t, g]).slice(0, limit);
+      return { t, g, rows: rows.map((ids) => unit.row(ids)) };
+    });
+  };
+
+  path: Source["path"] = async ({ u }, node, options) => {
     const unit = this.unit(u);
     let id: number | undefined;
     if ("id" in node) id = node.id;
     else id = unit.side(node.side).order.find((brief) => brief.name === node.name)?.id;
     if (id === undefined) throw new ApiError(404, "no node has this name", "", "");
-    return { side: node.side, id, rows: unit.path(node.side, id, alone) };
+    return pathTo(unit, node.side, id, options);
   };
 
   list: Source["list"] = async ({ u }, filter, side, offset, limit) => {
@@ -89,9 +97,11 @@ export class EmbeddedSource implements Source {
     return page(found, offset, limit);
   };
 
-  seek: Source["seek"] = async ({ u }, from, forward, filter) => {
-    const node = this.unit(u).seek(from.side, from.id, forward, filter);
-    return node === null ? null : itemOf(from.side, node);
+  seek: Source["seek"] = async ({ u }, from, forward, filter, options) => {
+    const unit = this.unit(u);
+    const node = unit.seek(from.side, from.id, forward, filter);
+    if (node === null) return null;
+    return { item: itemOf(from.side, node), path: pathTo(unit, from.side, node.id, options) };
   };
 
   node: Source["node"] = async ({ u }, side, id) => {
@@ -126,6 +136,16 @@ export class EmbeddedSource implements Source {
   match: Source["match"] = readOnly;
   unmatch: Source["unmatch"] = readOnly;
   matchesYaml: Source["matchesYaml"] = (_unit: UnitRef) => null;
+}
+
+function pathTo(unit: UnitData, side: Side, id: number, { alone, page }: PathOptions): NodePath {
+  const rows = unit.path(side, id, alone);
+  const last = rows.at(-1);
+  if (last === undefined || page === 0) return { side, id, rows };
+  const offset = Math.floor(last.at / page) * page;
+  const around = rows.at(-2) ?? unit.top(side, alone);
+  const siblings = unit.align([around.t, around.g]).slice(offset, offset + page);
+  return { side, id, rows, page: { offset, rows: siblings.map((ids) => unit.row(ids)) } };
 }
 
 async function readOnly(): Promise<never> {

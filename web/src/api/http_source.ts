@@ -1,7 +1,17 @@
 /** The viewer's API over HTTP. */
 
-import { ApiError, type NodeRef, type Source, type UnitRef } from "./source";
-import type { Filter, Item, LoadingFile, Page, ReadyFile, Side, Unit, UnitAnswer } from "./types";
+import { ApiError, type Found, type NodeRef, type Source, type UnitRef } from "./source";
+import type {
+  Filter,
+  Inside,
+  Item,
+  LoadingFile,
+  Page,
+  ReadyFile,
+  Side,
+  Unit,
+  UnitAnswer,
+} from "./types";
 
 type OpenAnswer = LoadingFile | (Omit<ReadyFile, "units"> & { units: UnitAnswer[] });
 
@@ -76,8 +86,14 @@ export class HttpSource implements Source {
       signal,
     );
 
-  path: Source["path"] = (unit: UnitRef, node: NodeRef, alone, signal) =>
-    this.get("path", { ...unit, ...node, ...(alone ? { alone: 1 } : {}) }, signal);
+  inside: Source["inside"] = async (unit, of, limit, signal) => {
+    const text = of.map(([t, g]) => `${t}.${g}`).join(",");
+    return (await this.get<{ inside: Inside[] }>("inside", { ...unit, of: text, limit }, signal))
+      .inside;
+  };
+
+  path: Source["path"] = (unit: UnitRef, node: NodeRef, { alone, page }, signal) =>
+    this.get("path", { ...unit, ...node, page, ...(alone ? { alone: 1 } : {}) }, signal);
 
   list: Source["list"] = (unit, filter: Filter, side, offset, limit, signal) =>
     this.get("list", { ...unit, ...filter, side, offset, limit }, signal);
@@ -85,14 +101,14 @@ export class HttpSource implements Source {
   search: Source["search"] = (unit, q, side, offset, limit, signal): Promise<Page<Item>> =>
     this.get("search", { ...unit, q, side, offset, limit }, signal);
 
-  seek: Source["seek"] = async (unit, from, forward, filter, signal) => {
-    const dir = forward ? 1 : -1;
-    const answer = await this.get<{ item: Item | null }>(
+  seek: Source["seek"] = async (unit, from, forward, filter, { alone, page }, signal) => {
+    const parameters = { ...unit, ...from, dir: forward ? 1 : -1, ...filter, path: 1, page };
+    const answer = await this.get<Found | { item: null }>(
       "seek",
-      { ...unit, ...from, dir, ...filter },
+      alone ? { ...parameters, alone: 1 } : parameters,
       signal,
     );
-    return answer.item;
+    return answer.item === null ? null : answer;
   };
 
   node: Source["node"] = (unit, side: Side, id, signal) =>

@@ -23,6 +23,8 @@ const sources: [string, () => Source][] = [
   ],
 ];
 
+const TOGETHER = { alone: false, page: 0 };
+
 describe.each(sources)("%s", (_name, make) => {
   it("opens a file and describes its units", async () => {
     const file = (await make().open(FILE, 0)) as ReadyFile;
@@ -44,7 +46,11 @@ describe.each(sources)("%s", (_name, make) => {
 
   it("aligns rows, with gaps in their place", async () => {
     const source = make();
-    const { rows } = await source.path(unit, { side: "t", name: "Tensor.mul_.0.forward" }, false);
+    const { rows } = await source.path(
+      unit,
+      { side: "t", name: "Tensor.mul_.0.forward" },
+      TOGETHER,
+    );
     const [, layer, attn, node] = rows;
     expect(node).toMatchObject({ g: -1, at: 2, total: 6 });
     const page = await source.rows(unit, attn?.t ?? 0, attn?.g ?? 0, 0, 100, null);
@@ -66,8 +72,8 @@ describe.each(sources)("%s", (_name, make) => {
   it("shows one side alone", async () => {
     const source = make();
     const gap = { side: "g" as const, name: "Functional.dropout.0.forward" };
-    const together = await source.path(unit, gap, false);
-    const alone = await source.path(unit, gap, true);
+    const together = await source.path(unit, gap, TOGETHER);
+    const alone = await source.path(unit, gap, { alone: true, page: 0 });
     expect(together.rows.map((row) => row.t)).toEqual(
       [1, 2, -1].map((_, i) => together.rows[i]?.t),
     );
@@ -112,13 +118,29 @@ describe.each(sources)("%s", (_name, make) => {
   it("seeks the next and the previous", async () => {
     const source = make();
     const filter = { by: "suspicious", value: "" } as const;
-    const first = await source.seek(unit, { side: "t", id: 0 }, true, filter);
-    expect(first?.label).toBe("layers.1");
-    const second = await source.seek(unit, { side: "t", id: first?.id ?? 0 }, true, filter);
-    expect(second?.label).toBe("attn");
-    const back = await source.seek(unit, { side: "t", id: second?.id ?? 0 }, false, filter);
-    expect(back?.id).toBe(first?.id);
-    expect(await source.seek(unit, { side: "t", id: first?.id ?? 0 }, false, filter)).toBeNull();
+    const from = (id: number) => ({ side: "t" as const, id });
+    const first = await source.seek(unit, from(0), true, filter, TOGETHER);
+    expect(first?.item.label).toBe("layers.1");
+    const id = first?.item.id ?? 0;
+    const second = await source.seek(unit, from(id), true, filter, { alone: false, page: 3 });
+    expect(second?.item.label).toBe("attn");
+    // The way to it comes along, with the rows around it.
+    expect(second?.path.rows.map((row) => row.at)).toEqual([1, 1, 1]);
+    expect(second?.path.page?.offset).toBe(0);
+    expect(second?.path.page?.rows.map((row) => row.t?.label)).toEqual(["ln1", "attn", "ln2"]);
+    const back = await source.seek(unit, from(second?.item.id ?? 0), false, filter, TOGETHER);
+    expect(back?.item.id).toBe(id);
+    expect(await source.seek(unit, from(id), false, filter, TOGETHER)).toBeNull();
+  });
+
+  it("tells what is inside of many rows at once, as it tells it of one", async () => {
+    const source = make();
+    const top = await source.rows(unit, 0, 0, 0, 100, null);
+    const decoder = top.rows[1];
+    const of = [[0, 0] as const, [decoder?.t?.id ?? 0, decoder?.g?.id ?? 0] as const];
+    const [first, second] = await source.inside(unit, of, 2);
+    expect(first?.rows).toEqual(top.rows.slice(0, 2));
+    expect(second?.rows.map((row) => row.t?.label)).toEqual(["layers.0", "layers.1"]);
   });
 
   it("tells a node, the overview and the first divergence", async () => {
@@ -143,7 +165,7 @@ describe.each(sources)("%s", (_name, make) => {
   });
 
   it("says what went wrong", async () => {
-    const wrong = make().path(unit, { side: "t", name: "nothing" }, false);
+    const wrong = make().path(unit, { side: "t", name: "nothing" }, TOGETHER);
     await expect(wrong).rejects.toBeInstanceOf(ApiError);
     await expect(wrong).rejects.toMatchObject({ status: 404, fact: "no node has this name" });
   });

@@ -5,6 +5,7 @@ import type {
   DivergenceReport,
   FileList,
   Filter,
+  Inside,
   Item,
   LoadingFile,
   ManualPairs,
@@ -36,6 +37,19 @@ export interface UnitRef {
 
 export type NodeRef = { side: Side } & ({ id: number } | { name: string });
 
+export interface PathOptions {
+  /** Among the nodes of its own side only, as a side without the other shows them. */
+  alone: boolean;
+  /** Rows of a page. */
+  page: number;
+}
+
+/** A node of a list and the way to it. */
+export interface Found {
+  item: Item;
+  path: NodePath;
+}
+
 export interface Source {
   files(signal?: AbortSignal): Promise<FileList>;
   /** Ready as soon as unit `u` can be shown. */
@@ -50,8 +64,14 @@ export interface Source {
     micro: number | null,
     signal?: AbortSignal,
   ): Promise<RowPage>;
-  /** `alone`: among the nodes of its own side only, as a side without the other shows them. */
-  path(unit: UnitRef, node: NodeRef, alone: boolean, signal?: AbortSignal): Promise<NodePath>;
+  /** The first `limit` rows inside of each of these rows; some may be missing. */
+  inside(
+    unit: UnitRef,
+    of: readonly (readonly [t: number, g: number])[],
+    limit: number,
+    signal?: AbortSignal,
+  ): Promise<Inside[]>;
+  path(unit: UnitRef, node: NodeRef, options: PathOptions, signal?: AbortSignal): Promise<NodePath>;
   list(
     unit: UnitRef,
     filter: Filter,
@@ -73,8 +93,9 @@ export interface Source {
     from: { side: Side; id: number },
     forward: boolean,
     filter: Filter,
+    options: PathOptions,
     signal?: AbortSignal,
-  ): Promise<Item | null>;
+  ): Promise<Found | null>;
   node(unit: UnitRef, side: Side, id: number, signal?: AbortSignal): Promise<Detail>;
   overview(unit: UnitRef, bins: number, signal?: AbortSignal): Promise<OverviewBin[]>;
   divergence(unit: UnitRef, signal?: AbortSignal): Promise<DivergenceReport>;

@@ -49,6 +49,8 @@ export interface Unit {
   worst: number | null;
   culprits: number;
   counts: UnitCounts;
+  /** The run in parts: the worst band of each, 'u' for unmatched, '.' for nothing. */
+  strip?: string;
   /** True until the server has summed the unit up. */
   pending?: boolean;
   /** Why the unit cannot be read. */
@@ -138,6 +140,15 @@ export interface NodePath {
   side: Side;
   id: number;
   rows: PathStep[];
+  /** The page of rows in which the node stands, if it was asked for. */
+  page?: { offset: number; rows: Row[] };
+}
+
+/** The first rows inside of a row. */
+export interface Inside {
+  t: number;
+  g: number;
+  rows: Row[];
 }
 
 export type RecordedSide = Partial<

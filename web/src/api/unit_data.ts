@@ -121,10 +121,16 @@ export class UnitData {
     return node === undefined ? null : { ...node, order: data.position.get(id) ?? 0 };
   }
 
+  /** The row that holds all. */
+  top(side: Side, alone: boolean): { t: number; g: number } {
+    if (alone) return side === "t" ? { t: 0, g: GAP } : { t: GAP, g: 0 };
+    return { t: 0, g: this.comparison ? 0 : GAP };
+  }
+
   path(side: Side, id: number, alone: boolean): PathStep[] {
     const own = side === "t" ? 0 : 1;
-    let row: RowIds = [0, this.comparison ? 0 : GAP];
-    if (alone) row = side === "t" ? [0, GAP] : [GAP, 0];
+    const top = this.top(side, alone);
+    let row: RowIds = [top.t, top.g];
     const steps: PathStep[] = [];
     for (const node of this.side(side).chain(id)) {
       const siblings = this.align(row);

@@ -28,8 +28,8 @@ export const chinese: Record<PhraseKey, string> = {
   "theme.light": "主题：浅色",
   "theme.dark": "主题：深色",
 
-  "search.placeholder": "在两侧搜索节点名称 …",
-  "search.placeholder_single": "搜索节点名称 …",
+  "search.placeholder": "搜索两侧节点 …",
+  "search.placeholder_single": "搜索节点 …",
   "search.label": "按名称搜索节点",
   "search.running": "正在搜索 …",
   "search.count": "{count} 个结果",
@@ -106,6 +106,7 @@ export const chinese: Record<PhraseKey, string> = {
   "row.only_target": "仅待调试侧有",
   "row.only_golden": "仅标杆侧有",
   "row.spoken_index": "指标 {index}",
+  "overview.rank": "rank {rank}，按执行顺序；点击可跳转",
   "overview.title": "按执行顺序的全部节点；点击可跳转",
 
   "detail.label": "选中的节点",

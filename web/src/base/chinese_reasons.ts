@@ -50,6 +50,11 @@ const SENTENCES: Record<string, string> = {
   "other type": "类型不同",
   "other shape": "shape 不同",
   "other dtype": "dtype 不同",
+  "paired by hand, not compared": "手动匹配，未比对",
+  "the file does not say where its tensors are": "文件没有记录张量数据的位置",
+  "the tensors are no longer where they were collected": "张量数据已不在采集时的位置",
+  "the tensors lie where the viewer may not read: start it with --data DIR":
+    "张量数据所在的目录未开放读取：请用 --data DIR 启动",
 };
 
 const PARTS: [RegExp, string][] = [

@@ -26,7 +26,7 @@ export const english = {
   "theme.light": "Theme: light",
   "theme.dark": "Theme: dark",
 
-  "search.placeholder": "Search names on both sides …",
+  "search.placeholder": "Search both sides …",
   "search.placeholder_single": "Search names …",
   "search.label": "Search nodes by name",
   "search.running": "Searching …",
@@ -104,6 +104,7 @@ export const english = {
   "row.only_target": "only in target",
   "row.only_golden": "only in golden",
   "row.spoken_index": "index {index}",
+  "overview.rank": "Rank {rank} in execution order; click to go there",
   "overview.title": "All nodes in execution order; click to go there",
 
   "detail.label": "Selected node",

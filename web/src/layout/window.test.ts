@@ -68,6 +68,24 @@ describe("linesInSight", () => {
     }
   });
 
+  it("gives the boxes that reach into a window, the outer ones first", () => {
+    const tree = new RowTree(0, 0, 3);
+    const outer = tree.open(tree.root, 1, 5, 5, 3);
+    const inner = outer === null ? null : tree.open(outer, 1, 6, 6, 2);
+    expect(inner).not.toBeNull();
+    const boxes = (begin: number, end: number) =>
+      linesInSight(tree.root, begin, end).frames.map(
+        (frame) => `${frame.row.target}:${frame.begin}-${frame.end}`,
+      );
+    // 4: the outer row, 8: its inside, 12: the inner row, 16 to 24: its inside, 25: the last row.
+    expect(boxes(0, tree.height)).toEqual(["5:8-30", "6:16-25"]);
+    expect(boxes(0, 8)).toEqual([]);
+    expect(boxes(8, 16)).toEqual(["5:8-30"]);
+    expect(boxes(20, 21)).toEqual(["5:8-30", "6:16-25"]);
+    expect(boxes(24, 25)).toEqual(["5:8-30", "6:16-25"]);
+    expect(boxes(26, 28)).toEqual(["5:8-30"]);
+  });
+
   it("needs no recursion for a depth of 4,000", () => {
     const depth = 4_000;
     const tree = new RowTree(0, 0, 1);

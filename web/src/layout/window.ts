@@ -27,6 +27,14 @@ export interface EndLine {
 
 export type Line = RowLine | EndLine;
 
+/** The box around what is inside an open row: from its first line to its closing line. */
+export interface Frame {
+  row: OpenRow;
+  /** In units from the top, whatever of it is in sight. */
+  begin: number;
+  end: number;
+}
+
 export interface MissingPage {
   parent: OpenRow;
   page: number;
@@ -34,6 +42,8 @@ export interface MissingPage {
 
 export interface Window {
   lines: Line[];
+  /** Boxes that reach into the window, the outer ones before those in them. */
+  frames: Frame[];
   missing: MissingPage[];
   /** Open rows whose inside reaches into the window. */
   touched: Set<OpenRow>;
@@ -48,9 +58,9 @@ interface Cursor {
 
 /** Lines that reach into the units [begin, end). Depth is no recursion, so any depth works. */
 export function linesInSight(root: OpenRow, begin: number, end: number): Window {
-  const window: Window = { lines: [], missing: [], touched: new Set() };
+  const window: Window = { lines: [], frames: [], missing: [], touched: new Set() };
   if (root.count === 0 || end <= begin) return window;
-  const stack = descend(root, Math.max(0, begin));
+  const stack = descend(root, Math.max(0, begin), window.frames);
   const asked = new Set<string>();
   while (stack.length > 0) {
     const cursor = stack[stack.length - 1] as Cursor;
@@ -65,7 +75,9 @@ export function linesInSight(root: OpenRow, begin: number, end: number): Window 
     const child = parent.open.get(cursor.at);
     if (cursor.offset + ROW_UNITS > begin) emitRow(cursor, child !== undefined, window, asked);
     if (child !== undefined) {
-      stack.push({ parent: child, at: 0, offset: cursor.offset + ROW_UNITS });
+      const inside = cursor.offset + ROW_UNITS;
+      if (inside < end) window.frames.push(frameOf(child, inside));
+      stack.push({ parent: child, at: 0, offset: inside });
     } else {
       cursor.at += 1;
       cursor.offset += ROW_UNITS;
@@ -74,8 +86,12 @@ export function linesInSight(root: OpenRow, begin: number, end: number): Window 
   return window;
 }
 
+function frameOf(row: OpenRow, begin: number): Frame {
+  return { row, begin, end: begin + row.height + END_UNITS };
+}
+
 /** The chain of rows around a unit, so that walking can start there. */
-function descend(root: OpenRow, unit: number): Cursor[] {
+function descend(root: OpenRow, unit: number, frames: Frame[]): Cursor[] {
   const stack: Cursor[] = [];
   let parent: OpenRow | undefined = root;
   let base = 0;
@@ -85,6 +101,7 @@ function descend(root: OpenRow, unit: number): Cursor[] {
     stack.push({ parent, at, offset: own });
     const child: OpenRow | undefined = parent.open.get(at);
     base = own + ROW_UNITS;
+    if (child !== undefined && unit >= base) frames.push(frameOf(child, base));
     if (child !== undefined && unit >= base + child.height) {
       // The closing line of an open row: start behind its last child.
       stack.push({ parent: child, at: child.count, offset: base + child.height });

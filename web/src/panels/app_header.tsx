@@ -1,5 +1,6 @@
 /** The bar on top: which file and unit, search, and how to look at it. */
 
+import { fileName } from "../base/file_name";
 import type { Coloring } from "../model/paint";
 import type { App } from "../state/app";
 import { text } from "../state/language";
@@ -45,8 +46,9 @@ function SideButton() {
 function FilePicker({ app }: { app: App }) {
   const { files, name } = app.workspace;
   const list = files.value?.files ?? [];
+  const root = files.value?.root ?? "";
   if (list.length < 2 && name.value !== null) {
-    return <span class="file-name">{name.value}</span>;
+    return <span class="file-name">{fileName(name.value, root)}</span>;
   }
   if (list.length === 0) return null;
   const unlisted = name.value !== null && !list.some((file) => file.file === name.value);
@@ -57,7 +59,7 @@ function FilePicker({ app }: { app: App }) {
       value={name.value ?? ""}
       options={[
         { value: "", name: text("header.all_files") },
-        ...list.map((file) => ({ value: file.file, name: file.file })),
+        ...list.map((file) => ({ value: file.file, name: fileName(file.file, root) })),
         ...(unlisted ? [{ value: name.value ?? "", name: name.value ?? "" }] : []),
       ]}
       change={(value) => app.openFile(value === "" ? null : value)}

@@ -1,7 +1,7 @@
 /** A long list of nodes of which only the items in sight exist and are loaded. */
 
 import { useSignal, useSignalEffect } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { Item } from "../api/types";
 import { readableIndex } from "../base/numbers";
 import { ScrollRange } from "../layout/scroll_range";
@@ -43,8 +43,10 @@ export function ItemList({ app, list, label, id, active, sides = false, choose }
   // The observer outlives a drawing, and the list of a drawing may be another one.
   const measuring = useRef(measure);
   measuring.current = measure;
-  useEffect(() => {
+  // Before the first frame: an empty list would be drawn, and filled one frame later.
+  useLayoutEffect(() => {
     if (scroller.current === null) return;
+    measuring.current();
     const observer = new ResizeObserver(() => measuring.current());
     observer.observe(scroller.current);
     return () => observer.disconnect();

@@ -1,8 +1,10 @@
 /** The page as a whole. */
 
 import { useRef } from "preact/hooks";
+import { groupDigits } from "../base/numbers";
 import { GraphTree } from "../render/graph_tree";
 import { OverviewStrip } from "../render/overview_strip";
+import { RankStrips } from "../render/rank_strips";
 import type { App } from "../state/app";
 import { lost } from "../state/connection";
 import { text } from "../state/language";
@@ -93,7 +95,7 @@ function Trees({ app }: { app: App }) {
       <div class="tree-heads">
         <h2>
           {text(comparison ? "side.t" : "side.single")}{" "}
-          <span>{text("tree.nodes", { count: target })}</span>
+          <span>{text("tree.nodes", { count: groupDigits(target) })}</span>
         </h2>
         {comparison && (
           <>
@@ -110,7 +112,7 @@ function Trees({ app }: { app: App }) {
               }}
             />
             <h2>
-              {text("side.g")} <span>{text("tree.nodes", { count: golden })}</span>
+              {text("side.g")} <span>{text("tree.nodes", { count: groupDigits(golden) })}</span>
             </h2>
           </>
         )}
@@ -120,7 +122,12 @@ function Trees({ app }: { app: App }) {
           <GraphTree key={view.key} app={app} view={view} name={`row-${view.sides}`} />
         ))}
       </div>
-      {comparison && <OverviewStrip app={app} />}
+      {comparison && (
+        <div class="strips">
+          <RankStrips app={app} />
+          <OverviewStrip app={app} />
+        </div>
+      )}
     </div>
   );
 }

@@ -23,9 +23,9 @@ export function SidePanel({ app }: { app: App }) {
 /** Nothing to compare, nothing to choose: then the panel would be empty. */
 export function hasSidePanel(app: App): boolean {
   const file = app.workspace.file.value;
-  return (
-    file !== null && (app.workspace.comparison.value || file.overflow || file.units.length > 1)
-  );
+  if (file === null) return false;
+  const { medium = 0, high = 0, critical = 0 } = app.workspace.unit.value?.counts.overflow ?? {};
+  return app.workspace.comparison.value || file.units.length > 1 || medium + high + critical > 0;
 }
 
 function NodeList({ app }: { app: App }) {

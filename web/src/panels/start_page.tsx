@@ -1,5 +1,6 @@
 /** What is there before a file is: the list of files, progress, or why there is nothing to see. */
 
+import { fileName } from "../base/file_name";
 import { readableBytes } from "../base/numbers";
 import type { App, Failure } from "../state/app";
 import { text } from "../state/language";
@@ -36,7 +37,7 @@ export function StartPage({ app }: { app: App }) {
 }
 
 function FileTable({ app }: { app: App }) {
-  const files = app.workspace.files.value?.files ?? [];
+  const { files = [], root = "" } = app.workspace.files.value ?? {};
   const date = new Intl.DateTimeFormat(language.value === "zh" ? "zh-CN" : "en-GB", {
     dateStyle: "medium",
     timeStyle: "short",
@@ -56,7 +57,7 @@ function FileTable({ app }: { app: App }) {
           <tr key={file.file}>
             <td>
               <button type="button" class="plain" onClick={() => app.openFile(file.file)}>
-                <NameText className="" name={file.file} />
+                <NameText className="" name={fileName(file.file, root)} />
               </button>
             </td>
             <td>{text(file.type === "" ? `files.${file.kind}` : `files.${file.type}`)}</td>

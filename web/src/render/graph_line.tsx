@@ -1,70 +1,68 @@
-/** A line of the tree: a row with both halves and the index between them, or the end of a box. */
+/** A row of the tree: both halves and the index between them. */
 
+import { Component } from "preact";
 import type { Brief, Row, Side } from "../api/types";
 import { readableIndex } from "../base/numbers";
-import { levelWidth } from "../layout/rails";
-import type { Line, RowLine } from "../layout/window";
-import { indexPaint, paintOf } from "../model/paint";
-import type { GraphView } from "../state/graph_view";
+import type { RowLine } from "../layout/window";
+import { indexPaint } from "../model/paint";
 import { text } from "../state/language";
 import { shortened } from "../widgets/name_text";
-import { GraphCell } from "./graph_cell";
-import type { LineContext } from "./line_context";
+import { graphCell } from "./graph_cell";
+import type { Look } from "./look";
 
 interface Props {
-  line: Line;
-  view: GraphView;
-  context: LineContext;
+  id: string;
+  line: RowLine;
+  /** Pixels between the row before it and this one: where boxes end. */
+  space: number;
+  selected: boolean;
+  look: Look;
 }
 
-export function GraphLine({ line, view, context }: Props) {
-  return line.kind === "end" ? (
-    <EndOfBox line={line} view={view} context={context} />
-  ) : (
-    <GraphRow line={line} view={view} context={context} />
-  );
-}
+/** Drawn anew only when something of it has changed: most rows stay when one is opened. */
+export class GraphLine extends Component<Props> {
+  override shouldComponentUpdate(next: Props): boolean {
+    const now = this.props;
+    return (
+      next.line.row !== now.line.row ||
+      next.line.open !== now.line.open ||
+      next.space !== now.space ||
+      next.selected !== now.selected ||
+      next.look !== now.look ||
+      next.id !== now.id
+    );
+  }
 
-function halves(view: GraphView): Side[] {
-  return view.sides === "both" && view.tree.root.golden >= 0
-    ? ["t", "g"]
-    : [view.sides === "g" ? "g" : "t"];
-}
-
-function insets(line: Line, context: LineContext, side: Side) {
-  const level = Math.max(0, line.depth - context.leftOut);
-  const { left, right } = context.rails(line.parent, side);
-  return {
-    "--left": levelWidth(level, "left"),
-    "--right": levelWidth(level, "right"),
-    "--left-rails": left,
-    "--right-rails": right,
-  };
-}
-
-function EndOfBox({ line, view, context }: Props) {
-  const { bands, coloring } = context;
-  return (
-    <div class="line end" role="presentation">
-      {halves(view).map((side, i) => {
-        const brief = line.row?.[side];
-        const paint = brief ? paintOf(coloring, bands, brief) : null;
-        return (
+  override render({ id, line, space, selected, look }: Props) {
+    const { row } = line;
+    const leaf = row === undefined || row.n === 0;
+    const { left, right } = look.inset(line.depth);
+    const paddingInline = `${left}px ${right}px`;
+    return (
+      <div
+        class={selected ? "line row selected" : "line row"}
+        style={space > 0 ? { marginTop: `${space}px` } : undefined}
+        id={id}
+        role="treeitem"
+        tabIndex={-1}
+        aria-level={line.depth + 1}
+        aria-setsize={line.parent.count}
+        aria-posinset={line.at + 1}
+        aria-selected={selected}
+        aria-expanded={leaf ? undefined : line.open}
+        aria-label={row === undefined ? text("row.loading") : spoken(row)}
+      >
+        {look.sides.map((side, i) => (
           <>
-            {i === 1 && <div class="gutter" />}
-            <div class="half" key={side} style={insets(line, context, side)}>
-              {paint !== null && (
-                <div
-                  class="bottom"
-                  style={{ "--frame": `var(--frame-${paint})`, "--edge": `var(--edge-${paint})` }}
-                />
-              )}
+            {i === 1 && gutter(row, look)}
+            <div class={`half ${side}`} key={side} style={{ paddingInline }}>
+              {half(line, side, look)}
             </div>
           </>
-        );
-      })}
-    </div>
-  );
+        ))}
+      </div>
+    );
+  }
 }
 
 /** What a screen reader says of a row. */
@@ -84,85 +82,32 @@ function spoken(row: Row): string {
   return parts.filter(Boolean).join(", ");
 }
 
-function GraphRow({
-  line,
-  view,
-  context,
-}: {
-  line: RowLine;
-  view: GraphView;
-  context: LineContext;
-}) {
-  const { row } = line;
-  const selected = row !== undefined && context.isSelected(row);
-  const leaf = row === undefined || row.n === 0;
-  const spot = { parent: line.parent, at: line.at };
-  const sides = halves(view);
-  return (
-    <div
-      class={selected ? "line row selected" : "line row"}
-      id={context.idOf(line)}
-      role="treeitem"
-      tabIndex={-1}
-      aria-level={line.depth + 1}
-      aria-setsize={line.parent.count}
-      aria-posinset={line.at + 1}
-      aria-selected={selected}
-      aria-expanded={leaf ? undefined : line.open}
-      aria-label={row === undefined ? text("row.loading") : spoken(row)}
-    >
-      {sides.map((side, i) => (
-        <>
-          {i === 1 && <Gutter row={row} context={context} />}
-          {/* biome-ignore lint/a11y/noStaticElementInteractions: the tree handles the keyboard */}
-          {/* biome-ignore lint/a11y/useKeyWithClickEvents: the tree handles the keyboard */}
-          <div
-            class={`half ${side}`}
-            key={side}
-            style={insets(line, context, side)}
-            onClick={() => context.select(spot, side)}
-            onDblClick={() => view.toggle(spot)}
-          >
-            <Half row={row} side={side} line={line} view={view} context={context} />
-          </div>
-        </>
-      ))}
-    </div>
-  );
-}
+// Plain functions: hundreds of components would cost more than what they draw.
 
-interface HalfProps extends Props {
-  row: Row | undefined;
-  side: Side;
-  line: RowLine;
-}
-
-function Half({ row, side, line, view, context }: HalfProps) {
+function half(line: RowLine, side: Side, look: Look) {
+  const { row, open, depth } = line;
   if (row === undefined) return <div class="box waiting" />;
   const brief: Brief | null = row[side];
   if (brief === null)
     return <div class="gap" title={text(side === "g" ? "row.only_target" : "row.only_golden")} />;
-  const toggle = () => view.toggle({ parent: line.parent, at: line.at });
-  const { coloring, bands } = context;
-  return <GraphCell {...{ brief, rows: row.n, open: line.open, coloring, bands, toggle }} />;
+  const { coloring, bands } = look;
+  return graphCell({ brief, rows: row.n, open, coloring, bands, room: look.room(depth, side) });
 }
 
-function Gutter({ row, context }: { row: Row | undefined; context: LineContext }) {
+function gutter(row: Row | undefined, look: Look) {
   if (row === undefined) return <div class="gutter" />;
   if (row.t === null || row.g === null) {
     return <div class="gutter none">{text("row.no_partner")}</div>;
   }
   if (row.index === null) return <div class="gutter" />;
-  const paint = indexPaint(context.bands, row.index);
+  const paint = indexPaint(look.bands, row.index);
   return (
     <div
-      class="gutter"
+      class="gutter measured"
       title={String(row.index)}
       style={{ "--fill": `var(--fill-${paint})`, "--edge": `var(--edge-${paint})` }}
     >
-      <i />
       {readableIndex(row.index)}
-      <i />
     </div>
   );
 }

@@ -1,31 +1,59 @@
 /** A scrolling tree of which only the lines in sight exist. */
 
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Side } from "../api/types";
-import { stepWidths } from "../layout/rails";
+import { levelsLeftOut, levelWidths } from "../layout/nesting";
 import { ScrollRange } from "../layout/scroll_range";
+import type { RowLine, Window } from "../layout/window";
 import { ROW_UNITS } from "../model/row_tree";
 import type { App } from "../state/app";
-import type { GraphView, Spot } from "../state/graph_view";
+import { type GraphView, isRow, type Spot } from "../state/graph_view";
 import { text } from "../state/language";
+import { language, split } from "../state/preferences";
+import { BoxFrames } from "./box_frames";
 import { ContextBar } from "./context_bar";
 import { GraphLine } from "./graph_line";
-import { LineContext } from "./line_context";
+import { Look } from "./look";
 
 /** Rows drawn beyond the edges, and the step in which the drawn part moves. */
 const MARGIN_ROWS = 8;
 const SETTLE_MS = 200;
 /** Height of a unit relative to the text size; a row is four units. */
 const UNIT_PER_REM = 0.545;
+const NO_LINES: Window = { lines: [], frames: [], missing: [], touched: new Set() };
+const BOTH: readonly Side[] = ["t", "g"];
+const ONE: Record<Side, readonly Side[]> = { t: ["t"], g: ["g"] };
+
+interface Size {
+  height: number;
+  /** Of a line, and of the space between its halves. */
+  width: number;
+  gutter: number;
+  unit: number;
+  rem: number;
+}
+
+function sidesOf(view: GraphView): readonly Side[] {
+  if (view.sides !== "both") return ONE[view.sides];
+  return view.tree.root.golden >= 0 ? BOTH : ONE.t;
+}
+
+/** Pixels of each half. */
+function halfWidths(sides: readonly Side[], { width, gutter }: Size): Record<Side, number> {
+  if (sides.length === 1) return { t: width, g: width };
+  const t = (width - gutter) * split.value;
+  return { t, g: width - gutter - t };
+}
 
 export function GraphTree({ app, view, name }: { app: App; view: GraphView; name: string }) {
   const scroller = useRef<HTMLDivElement>(null);
   const probe = useRef<HTMLDivElement>(null);
+  const lines = useRef<HTMLDivElement>(null);
   const range = useRef(new ScrollRange()).current;
   const top = useSignal(0);
   const shift = useSignal(0);
-  const size = useSignal({ height: 0, unit: 7, rem: 13 });
+  const size = useSignal<Size>({ height: 0, width: 0, gutter: 0, unit: 7, rem: 13 });
 
   const settle = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const moved = () => {
@@ -49,13 +77,15 @@ export function GraphTree({ app, view, name }: { app: App; view: GraphView; name
     }, SETTLE_MS);
   };
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = scroller.current;
     if (element === null || probe.current === null) return;
     const measure = () => {
       const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
       size.value = {
         height: element.clientHeight,
+        width: lines.current?.clientWidth ?? 0,
+        gutter: probe.current?.clientWidth ?? 0,
         unit: Math.max(3, Math.round(rem * UNIT_PER_REM)),
         rem,
       };
@@ -89,37 +119,70 @@ export function GraphTree({ app, view, name }: { app: App; view: GraphView; name
     moved();
   });
 
-  const select = (spot: Spot, side: Side) => {
-    scroller.current?.focus({ preventScroll: true });
-    void app.run(() => app.navigation.select(view, spot, side));
-  };
-  const lines = useComputed(() => {
+  const idOf = (line: RowLine) => `${name}-${line.parent.target}-${line.parent.golden}-${line.at}`;
+  const drawn = useComputed(() => {
     view.version.value;
     const { height, unit } = size.value;
     const step = MARGIN_ROWS * ROW_UNITS;
     const begin = Math.floor(top.value / unit / step) * step - step;
-    return height === 0 ? [] : view.window(Math.max(0, begin), begin + 3 * step + height / unit);
+    if (height === 0) return NO_LINES;
+    return view.window(Math.max(0, begin), begin + 3 * step + height / unit);
   });
   useSignalEffect(() => {
-    view.shown.value = lines.value;
+    view.shown.value = drawn.value.lines;
   });
-  const { bands, coloring } = app.workspace;
-  const context = new LineContext(
-    lines.value,
-    bands.value,
-    coloring.value,
-    app.navigation.selected.value,
-    name,
-    select,
-  );
-  const { unit, rem } = size.value;
-  const first = lines.value[0];
+  const lastLook = useRef<Look | null>(null);
+  const look = useComputed(() => {
+    const sides = sidesOf(view);
+    const { rem } = size.value;
+    const deepest = drawn.value.lines.reduce((most, line) => Math.max(most, line.depth), 0);
+    const made = new Look(
+      ...([sides, halfWidths(sides, size.value), levelWidths(rem), rem] as const),
+      levelsLeftOut(deepest),
+      app.workspace.bands.value,
+      app.workspace.coloring.value,
+      language.value,
+    );
+    if (lastLook.current?.same(made) !== true) lastLook.current = made;
+    return lastLook.current as Look;
+  });
+  /** The row that an event is about. */
+  const rowOf = (event: Event): { line: RowLine; side: Side } | null => {
+    const target = event.target as HTMLElement;
+    const half = target.closest(".half");
+    const id = half?.parentElement?.id;
+    const line = drawn.peek().lines.find((one) => isRow(one) && idOf(one) === id);
+    if (line === undefined || line.kind !== "row") return null;
+    return { line, side: half?.classList.contains("g") === true ? "g" : "t" };
+  };
+  const click = (event: MouseEvent) => {
+    const found = rowOf(event);
+    if (found === null) return;
+    const spot: Spot = { parent: found.line.parent, at: found.line.at };
+    scroller.current?.focus({ preventScroll: true });
+    void app.run(() => app.navigation.select(view, spot, found.side));
+    if ((event.target as HTMLElement).closest(".twist") !== null) view.toggle(spot);
+  };
+  const doubleClick = (event: MouseEvent) => {
+    const found = rowOf(event);
+    // The arrow has opened and closed it already.
+    if (found === null || (event.target as HTMLElement).closest(".twist") !== null) return;
+    view.toggle({ parent: found.line.parent, at: found.line.at });
+  };
+  const { unit } = size.value;
+  const { frames, ...shown } = drawn.value;
+  const rows = shown.lines.filter(isRow);
+  const begin = shown.lines[0]?.offset ?? 0;
+  const end = shown.lines.at(-1)?.offset ?? 0;
+  const selected = app.navigation.selected.value;
+  const isSelected = ({ row }: RowLine) =>
+    selected !== null &&
+    row !== undefined &&
+    ((row.t !== null && row.t.id === selected.t) || (row.g !== null && row.g.id === selected.g));
   const cursor = view.cursor.value;
-  const active = lines.value.find(
-    (line) => line.kind === "row" && line.parent === cursor?.parent && line.at === cursor.at,
-  );
+  const active = rows.find((line) => line.parent === cursor?.parent && line.at === cursor.at);
   return (
-    <div class="tree-frame" style={{ "--unit": `${unit}px`, ...stepWidths(rem) }}>
+    <div class="tree-frame" style={{ "--unit": `${unit}px` }}>
       <div class="probe" ref={probe} />
       <ContextBar
         app={app}
@@ -132,20 +195,39 @@ export function GraphTree({ app, view, name }: { app: App; view: GraphView; name
         role="tree"
         tabIndex={0}
         aria-label={text(`tree.${view.sides}`)}
-        aria-activedescendant={active?.kind === "row" ? context.idOf(active) : undefined}
+        aria-activedescendant={active === undefined ? undefined : idOf(active)}
         onScroll={onScroll}
         onFocus={() => {
           app.navigation.active.value = view;
         }}
       >
         <div class="spacer" style={{ height: `${range.height}px` }}>
+          {/* biome-ignore lint/a11y/noStaticElementInteractions: the tree handles the keyboard */}
+          {/* biome-ignore lint/a11y/useKeyWithClickEvents: the tree handles the keyboard */}
           <div
             class="lines"
-            style={{ transform: `translateY(${(first?.offset ?? 0) * unit + shift.value}px)` }}
+            ref={lines}
+            style={{ transform: `translateY(${begin * unit + shift.value}px)` }}
+            onClick={click}
+            onDblClick={doubleClick}
           >
-            {lines.value.map((line) => (
-              <GraphLine key={`${line.kind}${line.offset}`} {...{ line, view, context }} />
+            {look.value.sides.map((side) => (
+              <BoxFrames key={side} {...{ frames, side, begin, end, unit }} look={look.value} />
             ))}
+            {rows.map((line, i) => {
+              const before = rows[i - 1];
+              const above = before === undefined ? begin : before.offset + ROW_UNITS;
+              const id = idOf(line);
+              return (
+                <GraphLine
+                  key={id}
+                  {...{ id, line }}
+                  space={(line.offset - above) * unit}
+                  selected={isSelected(line)}
+                  look={look.value}
+                />
+              );
+            })}
           </div>
         </div>
       </div>

@@ -1,5 +1,5 @@
 // @vitest-environment node
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { deep, transformer, wide } from "../../test_server/graphs";
 import { EmbeddedSource } from "../api/embedded_source";
 import type { Side } from "../api/types";
@@ -16,7 +16,7 @@ async function viewOf(data = transformer("f", 6, 8, 2), sides: Sides = "both", u
 function labels(view: GraphView): string[] {
   return view
     .window(0, view.tree.height)
-    .filter(isRow)
+    .lines.filter(isRow)
     .map((line) => line.row?.t?.label ?? line.row?.g?.label ?? "…");
 }
 
@@ -80,6 +80,42 @@ describe("GraphView", () => {
     await settled();
     const inner = view.tree.root.open.get(0);
     expect([...(inner?.pages.keys() ?? [])]).toEqual([49, 50]);
+  });
+
+  it("asks for all levels in sight in one question", async () => {
+    const source = new EmbeddedSource(deep("f", 400));
+    const rows = vi.spyOn(source, "rows");
+    const inside = vi.spyOn(source, "inside");
+    const view = new GraphView(source, { file: "f", u: 0 }, "both", null, true);
+    await view.start();
+    await view.reveal({ side: "t", id: 400 });
+    rows.mockClear();
+    const show = () => view.window(340 * ROW_UNITS, 380 * ROW_UNITS).lines.filter(isRow);
+    show();
+    await settled();
+    expect(show().every((line) => line.row !== undefined)).toBe(true);
+    expect(rows).not.toHaveBeenCalled();
+    expect(inside).toHaveBeenCalledTimes(1);
+  });
+
+  it("gets what an answer has no room for, too", async () => {
+    const source = new EmbeddedSource(deep("f", 400));
+    const whole = source.inside;
+    source.inside = async (unit, of, limit) => whole(unit, of.slice(0, 15), limit);
+    const view = new GraphView(source, { file: "f", u: 0 }, "both", null, true);
+    await view.start();
+    await view.reveal({ side: "t", id: 400 });
+    const show = () => view.window(340 * ROW_UNITS, 380 * ROW_UNITS).lines.filter(isRow);
+    for (let i = 0; i < 6; i += 1) {
+      show();
+      await settled();
+    }
+    expect(show().every((line) => line.row !== undefined)).toBe(true);
+    source.inside = async () => [];
+    view.window(100 * ROW_UNITS, 120 * ROW_UNITS);
+    await settled();
+    const lines = view.window(100 * ROW_UNITS, 120 * ROW_UNITS).lines.filter(isRow);
+    expect(lines.every((line) => line.row !== undefined)).toBe(true);
   });
 
   it("opens a path of depth 400", async () => {

@@ -1,12 +1,19 @@
 /** One scrolling tree: what is open in it, what of it is loaded, and where it stands. */
 
 import { signal } from "@preact/signals";
-import type { NodeRef, Source, UnitRef } from "../api/source";
-import { GAP, type PathStep, type Row, type Side } from "../api/types";
-import { MAX_LEVELS } from "../layout/rails";
-import { type Line, linesInSight, type MissingPage, type RowLine } from "../layout/window";
+import type { NodeRef, PathOptions, Source, UnitRef } from "../api/source";
+import { GAP, type NodePath, type PathStep, type Row, type Side } from "../api/types";
+import { MAX_LEVELS } from "../layout/nesting";
+import {
+  type Line,
+  linesInSight,
+  type MissingPage,
+  type RowLine,
+  type Window,
+} from "../layout/window";
 import { END_UNITS, type OpenRow, PAGE_ROWS, ROW_UNITS, RowTree } from "../model/row_tree";
 import { ask, isAbort } from "./connection";
+import { RowsAhead } from "./rows_ahead";
 
 const MAX_PAGES = 600;
 const TOP_PAGE = 1000;
@@ -19,6 +26,8 @@ export interface Spot {
   parent: OpenRow;
   at: number;
 }
+
+type LoadedPage = MissingPage & { rows: Row[] };
 
 let made = 0;
 
@@ -37,6 +46,7 @@ export class GraphView {
   private readonly asked = new Map<string, AbortController>();
   /** Pages that the server refused: asking again at once would go on for ever. */
   private readonly refused = new Set<string>();
+  private readonly ahead: RowsAhead;
   private loads = 0;
 
   constructor(
@@ -47,6 +57,12 @@ export class GraphView {
     comparison: boolean,
   ) {
     this.tree = new RowTree(sides === "g" ? GAP : 0, sides === "t" || !comparison ? GAP : 0, 0);
+    this.ahead = new RowsAhead((of, stopped) => source.inside(unit, of, PAGE_ROWS, stopped));
+  }
+
+  /** How paths to nodes of this view are asked for. */
+  get pathOptions(): PathOptions {
+    return { alone: this.sides !== "both", page: PAGE_ROWS };
   }
 
   /** Loads the top rows. */
@@ -63,49 +79,87 @@ export class GraphView {
     return this.source.rows(this.unit, row.target, row.golden, offset, limit, micro, signal);
   }
 
-  /** Lines in the units [begin, end), and asks for what of them is not there. */
-  window(begin: number, end: number): Line[] {
+  /** What stands in the units [begin, end); asks for what of it is not there. */
+  window(begin: number, end: number): Window {
     const window = linesInSight(this.tree.root, begin, end);
     this.need([...window.missing, ...missingAround(window.lines)]);
+    this.ahead.want(window.lines);
     if (this.loads > MAX_PAGES) {
       this.tree.trim(window.touched, MAX_PAGES / 2);
       this.loads = MAX_PAGES / 2;
     }
-    return window.lines;
+    return window;
   }
 
   private need(missing: readonly MissingPage[]): void {
-    const wanted = new Set<string>();
-    for (const { parent, page } of missing) {
-      const key = `${parent.target}/${parent.golden}/${page}`;
-      wanted.add(key);
-      if (!this.asked.has(key) && !this.refused.has(key)) void this.fetch(key, parent, page);
+    const wanted = new Set<AbortController>();
+    const heads: MissingPage[] = [];
+    for (const one of missing) {
+      const key = keyOf(one);
+      const asked = this.asked.get(key);
+      if (asked !== undefined) wanted.add(asked);
+      if (asked !== undefined || this.refused.has(key)) continue;
+      // The top rows may be those of a micro step, which only 'rows' knows.
+      if (one.page === 0 && one.parent.parent !== null) heads.push(one);
+      else wanted.add(this.fetch(one));
     }
-    for (const [key, stop] of this.asked) {
-      if (!wanted.has(key)) stop.abort();
+    const single = heads.length === 1 ? heads[0] : undefined;
+    if (single !== undefined) wanted.add(this.fetch(single));
+    else if (heads.length > 1) wanted.add(this.fetchHeads(heads));
+    for (const stop of new Set(this.asked.values())) {
+      if (!wanted.has(stop)) stop.abort();
     }
   }
 
-  private async fetch(key: string, parent: OpenRow, page: number): Promise<void> {
+  /** Asks for a page; answers what stops that. */
+  private fetch(one: MissingPage): AbortController {
+    return this.ask([one], async (stop) => [await this.page(one, stop)]);
+  }
+
+  private async page(one: MissingPage, stop: AbortSignal): Promise<LoadedPage> {
+    const { rows } = await this.rows(one.parent, one.page * PAGE_ROWS, PAGE_ROWS, stop);
+    return { ...one, rows };
+  }
+
+  /** The first pages of many rows in one question: at a great depth each line in sight needs one. */
+  private fetchHeads(heads: readonly MissingPage[]): AbortController {
+    const byIds = new Map(heads.map((one) => [`${one.parent.target}.${one.parent.golden}`, one]));
+    const of = heads.map(({ parent }) => [parent.target, parent.golden] as const);
+    return this.ask(heads, async (stop) => {
+      const found = await this.source.inside(this.unit, of, PAGE_ROWS, stop);
+      const pages = found.flatMap(({ t, g, rows }) => {
+        const one = byIds.get(`${t}.${g}`);
+        return one === undefined ? [] : [{ ...one, rows }];
+      });
+      // What had no room in the answer is asked for again.
+      return pages.length > 0 ? pages : Promise.all(heads.map((one) => this.page(one, stop)));
+    });
+  }
+
+  private ask(
+    pages: readonly MissingPage[],
+    question: (stop: AbortSignal) => Promise<LoadedPage[]>,
+  ): AbortController {
     const stop = new AbortController();
-    this.asked.set(key, stop);
-    try {
-      const offset = page * PAGE_ROWS;
-      const answer = await ask(
-        () => this.rows(parent, offset, PAGE_ROWS, stop.signal),
-        stop.signal,
-      );
-      parent.pages.set(page, answer.rows);
-      this.loads += 1;
-    } catch (error) {
-      if (!isAbort(error)) {
-        this.refused.add(key);
-        this.error.value = error;
+    const keys = pages.map(keyOf);
+    for (const key of keys) this.asked.set(key, stop);
+    const run = async () => {
+      try {
+        const found = await ask(() => question(stop.signal), stop.signal);
+        for (const { parent, page, rows } of found) parent.pages.set(page, rows);
+        this.loads += found.length;
+      } catch (error) {
+        if (!isAbort(error)) {
+          for (const key of keys) this.refused.add(key);
+          this.error.value = error;
+        }
+      } finally {
+        for (const key of keys) if (this.asked.get(key) === stop) this.asked.delete(key);
+        this.version.value += 1;
       }
-    } finally {
-      if (this.asked.get(key) === stop) this.asked.delete(key);
-      this.version.value += 1;
-    }
+    };
+    void run();
+    return stop;
   }
 
   toggle(spot: Spot): void {
@@ -116,7 +170,12 @@ export class GraphView {
   open({ parent, at }: Spot): boolean {
     const row = parent.row(at);
     if (row === undefined || row.n === 0) return false;
-    this.tree.open(parent, at, row.t?.id ?? GAP, row.g?.id ?? GAP, row.n);
+    const opened = this.tree.open(parent, at, row.t?.id ?? GAP, row.g?.id ?? GAP, row.n);
+    const rows = opened === null ? undefined : this.ahead.take(opened);
+    if (rows !== undefined) {
+      opened?.pages.set(0, rows);
+      this.loads += 1;
+    }
     this.version.value += 1;
     return true;
   }
@@ -156,8 +215,12 @@ export class GraphView {
 
   /** Opens all around a node and brings it into sight; null if it is not in this view. */
   async reveal(node: NodeRef, signal?: AbortSignal): Promise<Spot | null> {
-    const alone = this.sides !== "both";
-    const path = await ask(() => this.source.path(this.unit, node, alone, signal), signal);
+    const question = () => this.source.path(this.unit, node, this.pathOptions, signal);
+    return this.follow(await ask(question, signal), signal);
+  }
+
+  /** The same along a path that is known. */
+  async follow(path: NodePath, signal?: AbortSignal): Promise<Spot | null> {
     let steps: PathStep[] = path.rows;
     if (this.micro !== null) steps = await this.inMicroStep(steps, signal);
     let parent = this.tree.root;
@@ -169,6 +232,11 @@ export class GraphView {
     }
     const last = steps.at(-1);
     if (last === undefined) return null;
+    // The places of the top rows are others where only a micro step is shown.
+    if (path.page !== undefined && (this.micro === null || steps.length > 1)) {
+      parent.pages.set(path.page.offset / PAGE_ROWS, path.page.rows);
+      this.loads += 1;
+    }
     const spot = { parent, at: last.at };
     this.version.value += 1;
     this.putCursor(spot, true);
@@ -233,8 +301,13 @@ export class GraphView {
   }
 
   dispose(): void {
+    this.ahead.dispose();
     for (const stop of this.asked.values()) stop.abort();
   }
+}
+
+function keyOf({ parent, page }: MissingPage): string {
+  return `${parent.target}/${parent.golden}/${page}`;
 }
 
 function span(unit: number): [number, number] {

@@ -1,8 +1,8 @@
 /** Which node is selected, what is known of it, and how to get to others. */
 
 import { signal } from "@preact/signals";
-import type { NodeRef } from "../api/source";
-import { type Detail, GAP, type Row, type Side } from "../api/types";
+import type { NodeRef, PathOptions } from "../api/source";
+import { type Detail, GAP, type NodePath, type Row, type Side } from "../api/types";
 import { ask, isAbort } from "./connection";
 import type { GraphView, Spot } from "./graph_view";
 import type { Workspace } from "./workspace";
@@ -58,15 +58,25 @@ export class Navigation {
     this.loadDetail(side, brief.id);
   }
 
+  private viewOf(side: Side): GraphView | undefined {
+    return this.workspace.views.value.find((view) => view.sides === side || view.sides === "both");
+  }
+
+  pathOptions(side: Side): PathOptions {
+    return this.viewOf(side)?.pathOptions ?? { alone: false, page: 0 };
+  }
+
   /** Opens and scrolls all trees to a node, and selects it. False: it is not there. */
-  async go(node: NodeRef): Promise<boolean> {
+  async go(node: NodeRef, path?: NodePath): Promise<boolean> {
     this.going.abort();
     const stop = new AbortController();
     this.going = stop;
     try {
       const views = this.workspace.views.value;
-      const own = views.find((view) => view.sides === node.side || view.sides === "both");
-      const spot = await own?.reveal(node, stop.signal);
+      const own = this.viewOf(node.side);
+      const spot = await (path === undefined
+        ? own?.reveal(node, stop.signal)
+        : own?.follow(path, stop.signal));
       if (own === undefined || spot === undefined || spot === null) return false;
       const row = await own.row(spot);
       if (stop.signal.aborted || row === undefined) return true;

@@ -5,7 +5,7 @@ import { PagedList } from "./paged_list";
 import type { Workspace } from "./workspace";
 
 /** The first key is asked for at once, those that follow faster than this are one query. */
-const GAP_MS = 60;
+const GAP_MS = 30;
 
 export class Search {
   readonly query = signal("");

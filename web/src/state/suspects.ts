@@ -94,12 +94,16 @@ export class Suspects {
     const selected = this.navigation.selected.value;
     const id = Math.max(0, selected?.[side] ?? 0);
     const filter = this.filter.value;
-    let item = await ask(() => source.seek(ref, { side, id }, forward, filter));
-    const wrapped = item === null;
-    if (item === null) item = await this.atEnd(!forward, filter, side);
+    const options = this.navigation.pathOptions(side);
+    const found = await ask(() => source.seek(ref, { side, id }, forward, filter, options));
+    if (found !== null) {
+      await this.navigation.go({ side, id: found.item.id }, found.path);
+      return "moved";
+    }
+    const item = await this.atEnd(!forward, filter, side);
     if (item === null) return "none";
     await this.navigation.go({ side, id: item.id });
-    return wrapped ? "wrapped" : "moved";
+    return "wrapped";
   }
 
   private async atEnd(last: boolean, filter: Filter, side: Side): Promise<Item | null> {

@@ -1,7 +1,6 @@
 /** Small pictures, drawn in the colour of the text around them. */
 
 const paths = {
-  chevron: "M6 3.5 10.5 8 6 12.5",
   copy: "M5.5 5.5v-3h8v8h-3M2.5 5.5h8v8h-8z",
   close: "M3.5 3.5l9 9m0-9-9 9",
   link: "M6.5 9.5l3-3M7 4.5l1.6-1.6a2.7 2.7 0 0 1 4 4L11 8.500M9 11.500l-1.600 1.600a2.700 2.700 0 0 1-4-4L5 7.500",

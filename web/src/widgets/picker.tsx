@@ -10,7 +10,7 @@ interface Props {
 
 export function Picker({ label, value, options, change, className = "" }: Props) {
   return (
-    <label class={`pick ${className}`}>
+    <label class={`pick ${className}`} title={className === "" ? undefined : value}>
       <span>{label}</span>
       <select
         aria-label={label}

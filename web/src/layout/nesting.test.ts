@@ -1,0 +1,28 @@
+import { describe, expect, it } from "vitest";
+import { levelsLeftOut, levelWidths, MAX_LEVELS, roomOf } from "./nesting";
+
+describe("levels", () => {
+  it("leave out the outer ones where the tree is very deep, never one that is in sight", () => {
+    expect(levelsLeftOut(MAX_LEVELS)).toBe(0);
+    for (let deepest = 0; deepest < 400; deepest += 1) {
+      const shown = deepest - levelsLeftOut(deepest);
+      expect(shown).toBeLessThanOrEqual(MAX_LEVELS);
+      expect(shown).toBeGreaterThanOrEqual(Math.min(deepest, MAX_LEVELS - 6));
+    }
+  });
+
+  it("are whole pixels wide at every text size", () => {
+    for (const rem of [10, 13, 19.5, 52]) {
+      const { left, right } = levelWidths(rem);
+      expect([left, right].every(Number.isInteger)).toBe(true);
+      expect(right).toBeGreaterThanOrEqual(2);
+    }
+  });
+});
+
+describe("roomOf", () => {
+  it("counts in letters, not in pixels", () => {
+    expect([200, 209, 400, 500, 600].map((width) => roomOf(width, 13))).toEqual([0, 1, 2, 3, 4]);
+    expect(roomOf(600, 26)).toBe(1);
+  });
+});

@@ -1,0 +1,32 @@
+/** Boxes in boxes: how far a row is set in, and how much room is left for what it tells. */
+
+/** Width that a level takes at the left and at the right, in whole pixels: edges stay sharp. */
+export interface LevelWidths {
+  left: number;
+  right: number;
+}
+
+export function levelWidths(rem: number): LevelWidths {
+  return { left: Math.round(rem * 0.8), right: Math.max(2, Math.round(rem * 0.3)) };
+}
+
+/** More levels than this do not fit beside each other: the outer ones are left out. */
+export const MAX_LEVELS = 14;
+
+/** They are left out by so many at once, so that few steps of scrolling move all rows aside. */
+const LEVELS_AT_ONCE = 7;
+
+/** How many outer levels a window leaves out, given its deepest line. */
+export function levelsLeftOut(deepest: number): number {
+  return Math.ceil(Math.max(0, deepest - MAX_LEVELS) / LEVELS_AT_ONCE) * LEVELS_AT_ONCE;
+}
+
+/** What a box has room for, from everything to its name alone. */
+export type Room = 4 | 3 | 2 | 1 | 0;
+
+const ROOMS = [16, 28, 36, 42];
+
+/** The room in a box of so many pixels. */
+export function roomOf(width: number, rem: number): Room {
+  return ROOMS.filter((least) => width > least * rem).length as Room;
+}

@@ -1,0 +1,47 @@
+/** Beside the overview: the same strip for every rank of the step, narrow, to see which is bad. */
+
+import type { Unit } from "../api/types";
+import { STRIP_PARTS, stripGradient } from "../layout/strip";
+import type { App } from "../state/app";
+import { text } from "../state/language";
+
+/** More ranks than this leave no room for the trees. */
+const MOST_RANKS = 24;
+
+export function RankStrips({ app }: { app: App }) {
+  const { workspace } = app;
+  const step = workspace.unit.value?.step;
+  const ranks: { unit: Unit; u: number }[] = [];
+  for (const [u, unit] of (workspace.file.value?.units ?? []).entries()) {
+    if (unit.step === step) ranks.push({ unit, u });
+  }
+  if (ranks.length < 2 || ranks.length > MOST_RANKS) return null;
+  const go = (event: MouseEvent, u: number) => {
+    const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
+    const part = (event.clientY - box.top) / box.height;
+    void app.run(async () => {
+      await app.showUnit(u);
+      const bins = await workspace.source.overview(workspace.ref, STRIP_PARTS);
+      const bin = bins[Math.min(bins.length - 1, Math.floor(part * bins.length))];
+      if (bin !== undefined) await app.navigation.go({ side: bin.side, id: bin.id });
+    });
+  };
+  return (
+    // The map of units tells the same to the keyboard and to who hears the page.
+    <div class="rank-strips" aria-hidden="true">
+      {ranks.map(({ unit, u }) => (
+        <button
+          type="button"
+          key={u}
+          tabIndex={-1}
+          class={u === workspace.u.value ? "here" : ""}
+          title={text("overview.rank", { rank: unit.rank ?? "–" })}
+          onClick={(event) => go(event, u)}
+        >
+          <i style={{ background: stripGradient(unit.strip ?? "") }} />
+          <b>{unit.rank ?? "–"}</b>
+        </button>
+      ))}
+    </div>
+  );
+}
