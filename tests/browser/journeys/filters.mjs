@@ -12,11 +12,12 @@ await journey(async (page) => {
   await page.locator(".band", { hasText: "unmatched golden" }).click();
   await becomes(() => title(), "unmatched golden3");
   assert.deepEqual(await items(), [0, 1, 2].map((i) => `Functional.dropout.${i}`));
-  await picture(page, "filters", { chinese: true });
   // Both sides open, also for a node that only one side has.
   await page.locator(".node-list .item").nth(2).click();
   await becomes(() => selected(page), "Functional.dropout.2");
   await row(page, "Functional.dropout.2").locator(".half.t .gap").waitFor();
+  await page.locator(".values tbody tr").first().waitFor();
+  await picture(page, "filters", { chinese: true });
   await page.keyboard.press("N");
   await becomes(() => selected(page), "Functional.dropout.1");
   await page.keyboard.press("n");

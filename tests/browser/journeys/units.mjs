@@ -19,9 +19,7 @@ await journey(async (page) => {
   await becomes(() => placeOf(page).get("rank"), "7");
   const index = () => page.locator(".line.row.selected .gutter").first().textContent();
   await becomes(async () => Number(await index()) >= 0.8, true);
-  await page.getByLabel("rank", { exact: true }).selectOption("3");
-  await becomes(() => placeOf(page).get("rank"), "3");
-  await page.keyboard.press("f");
+  await open(page, { file: RUN, step: 0, rank: 3, node: `${CULPRIT}.forward` });
   await becomes(() => selected(page), CULPRIT);
   await page.getByLabel("rank", { exact: true }).selectOption("7");
   await becomes(() => placeOf(page).get("rank"), "7");
