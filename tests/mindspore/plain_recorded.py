@@ -1,5 +1,6 @@
 """What is recorded in plain MindSpore programs. Values are compared with a float64 oracle."""
 
+import threading
 import zlib
 
 import mindspore as ms
@@ -347,12 +348,21 @@ def test_later_changes_in_place_do_not_change_what_is_recorded(collect, level, n
     np.testing.assert_array_equal(net.fc.bias.asnumpy(), bias * 3)
 
 
-@pytest.mark.parametrize("device, times", [("CPU", 1), ("Ascend", 0)])
-def test_operators_run_at_once_on_the_cpu_alone(monkeypatch, device, times):
+@pytest.mark.parametrize("device, keep, threads, times", [
+    ("CPU", "0", 1, 1), ("CPU", "1", 1, 0), ("CPU", "0", 2, 0), ("Ascend", "0", 1, 0)])
+def test_when_operators_run_at_once(monkeypatch, device, keep, threads, times):
     from msprobe.mindspore import framework
 
     calls = []
     monkeypatch.setattr(framework._c_expression, "disable_multi_thread", lambda: calls.append(1))
     monkeypatch.setattr(framework.context, "get_context", lambda key: device)
+    monkeypatch.setenv("MSPROBE_KEEP_QUEUES", keep)
+    done = threading.Event()
+    others = [threading.Thread(target=done.wait) for _ in range(threads - 1)]
+    for thread in others:
+        thread.start()
     framework._run_operators_at_once()
+    done.set()
+    for thread in others:
+        thread.join()
     assert len(calls) == times

@@ -12,17 +12,21 @@ from limited import HERE, finish, run, start
 
 
 # MindSpore 2.10 has only those of plain MindSpore.
-@pytest.mark.parametrize("world, name", [
-    ("plain", "plain_recorded.py"),
-    ("plain", "plain_gradients.py"),
-    ("plain", "plain_seeds.py"),
-    ("plain", "choices.py"),
-    ("msadapter", "choices.py"),
-    ("msadapter", "msadapter_recorded.py"),
-    ("msadapter", "msadapter_seeds.py"),
+@pytest.mark.parametrize("world, name, queues", [
+    ("plain", "plain_recorded.py", False),
+    ("plain", "plain_recorded.py", True),
+    ("plain", "plain_gradients.py", False),
+    ("plain", "plain_seeds.py", False),
+    ("plain", "choices.py", False),
+    ("msadapter", "choices.py", False),
+    ("msadapter", "msadapter_recorded.py", False),
+    ("msadapter", "msadapter_recorded.py", True),
+    ("msadapter", "msadapter_seeds.py", False),
 ])
-def test_file(world, name, tmp_path):
+def test_file(world, name, queues, tmp_path):
     env = {"MSPROBE_TEST_MSADAPTER": "1"} if world == "msadapter" else {}
+    if queues:
+        env["MSPROBE_KEEP_QUEUES"] = "1"
     done = run("-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider", HERE / name,
                cwd=tmp_path, **env)
     passed = re.search(r"(\d+) passed", done.stdout)

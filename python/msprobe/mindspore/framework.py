@@ -1,5 +1,7 @@
 """MindSpore and MSAdapter as msprobe.framework.Framework describes it."""
 
+import os
+import threading
 from typing import Any, List, Optional, Tuple
 
 from mindspore import Tensor, _c_expression, context, nn
@@ -106,9 +108,13 @@ class MindSporeFramework:
 def _run_operators_at_once() -> None:
     """MindSpore hands each operator from thread to thread, and who wants a value waits, spinning, until
     its operator has come through. On the CPU that costs a multiple of what the operators do; from the
-    first recorded step on they run in the program's own thread. MindSpore has no way back.
+    first recorded step on they run in the thread that calls them. MindSpore has no way back, and two
+    threads that call operators at once would then crash: a program that has threads keeps the queues.
     """
     switch_off = getattr(_c_expression, "disable_multi_thread", None)
-    if switch_off is not None and context.get_context("device_target") == "CPU":
-        _pynative_executor.sync()  # what has been handed over runs before what is not
-        switch_off()
+    if switch_off is None or context.get_context("device_target") != "CPU":
+        return
+    if threading.active_count() > 1 or os.environ.get("MSPROBE_KEEP_QUEUES") == "1":
+        return
+    _pynative_executor.sync()  # what has been handed over runs before what is not
+    switch_off()

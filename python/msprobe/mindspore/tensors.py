@@ -67,7 +67,7 @@ def _address(tensor: Any, recorded: bool, parameter: bool) -> int:
     # when it is asked for one.
     if (recorded or _core.in_backward() or (parameter and _was_seen(tensor))) and _is_contiguous(tensor):
         if tensor.storage_offset() == 0:  # some versions give the address of the storage
-            address = tensor._data_ptr()  # of what is there: operators run at once
+            address = tensor._data_ptr()  # waits for the operator
             if address != 0:
                 return address
     return _array_address(tensor)
