@@ -88,7 +88,7 @@ class MindSporeFramework:
         gradients.watch_passes(patches)
 
     def watch_handles(self, patches: Any) -> None:
-        distributed.watch_handles(patches, self.torch)
+        distributed.watch_handles(patches)
 
     def begin_gradients(self) -> None:
         _run_operators_at_once()
