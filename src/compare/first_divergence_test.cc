@@ -258,6 +258,19 @@ TEST_F(FirstDivergence, NanOnOneSideOnly) {
   EXPECT_EQ(report_.divergences[0].error_out, 1);
 }
 
+TEST_F(FirstDivergence, AnInfiniteMaskHidesNoDifference) {
+  const auto masked = [](const std::string& max) {
+    return TestTensor{max, "-Infinity", "-Infinity", "Infinity"}.Json();
+  };
+  Both("Torch.a.0.forward", "", Forward({Data(1)}, {masked("7.2")}),
+       Forward({Data(1)}, {masked("1.8")}));
+  Both("Torch.b.0.forward", "", Forward({masked("7.2")}, {Data(3, 1.5)}),
+       Forward({masked("1.8")}, {Data(3)}));
+  Find();
+  EXPECT_THAT(Culprits(), ElementsAre("Torch.a.0.forward"));
+  EXPECT_EQ(RoleOf("Torch.b.0.forward"), Role::kVictim);
+}
+
 TEST_F(FirstDivergence, ChecksumsAreExact) {
   Both("Torch.a.0.forward", "", Forward({Checked("0000000a")}, {Checked("0000000b")}),
        Forward({Checked("0000000a")}, {Checked("0000000f")}));

@@ -26,14 +26,15 @@ double Ratio(double difference, double scale) {
 }
 
 /// What a difference of single elements is measured by: the largest of them. But a tensor with a
-/// mask holds a constant that is far larger than all that was computed (-10000, the lowest number).
-/// A difference that is not its rounding is one of the others, and they are its measure.
+/// mask holds a constant that is far larger than all that was computed (-10000, the lowest number,
+/// -inf). A difference that is not its rounding is one of the others, and they are its measure.
 double Peak(double max, double min, double difference, DType dtype) {
   constexpr double kMasked = 1000;
   const double larger = std::max(std::fabs(max), std::fabs(min));
   const double smaller = std::min(std::fabs(max), std::fabs(min));
   const bool masked = larger >= kMasked && larger >= kMasked * smaller && smaller > 0;
-  const bool rounding = std::fabs(difference) <= 2 * UnitRoundoff(dtype) * larger;
+  const bool rounding =
+      std::isfinite(larger) && std::fabs(difference) <= 2 * UnitRoundoff(dtype) * larger;
   return masked && !rounding && std::fabs(difference) < larger / 2 ? smaller : larger;
 }
 
