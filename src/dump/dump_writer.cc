@@ -94,6 +94,7 @@ class DumpWriter::Impl {
   void Flush();
   void Close();
   void Finish();
+  bool HasFiles();
 
   dump::Ledger& ledger() { return ledger_; }
   dump::DumpFiles& files() { return files_; }
@@ -129,6 +130,8 @@ class DumpWriter::Impl {
   dump::DumpFiles files_;
   std::atomic<bool> closed_{false};
   std::atomic<bool> running_{false};
+  enum class Files : uint8_t { kUnknown, kMade, kFailed };
+  std::atomic<Files> made_{Files::kUnknown};
   std::mutex thread_mutex_;
   bool finished_ = false;  // guarded by thread_mutex_, as is thread_
   std::thread thread_;
@@ -254,7 +257,10 @@ bool DumpWriter::Impl::EnsureThread() {
 }
 
 Status DumpWriter::Impl::Create() {
-  if (!options_.create_in_background) return files_.Create();
+  if (!options_.create_in_background) {
+    made_ = Files::kMade;  // who opens is told when not
+    return files_.Create();
+  }
   if (EnsureThread()) return Status::Ok();
   return Status(StatusCode::kInternal, "no thread could be started");
 }
@@ -277,6 +283,8 @@ void DumpWriter::Impl::Discard() {
 void DumpWriter::Impl::Run() {
   if (options_.create_in_background) {
     const Status created = files_.Create();
+    made_ = created.ok() ? Files::kMade : Files::kFailed;
+    made_.notify_all();
     if (!created.ok()) {
       base::Log(base::LogLevel::kError, "step " + std::to_string(options_.step) +
                                             " is not collected: " + created.ToString());
@@ -327,6 +335,11 @@ void DumpWriter::Impl::Flush() {
 void DumpWriter::Impl::Close() {
   closed_.store(true, std::memory_order_relaxed);
   queue_.Close();
+}
+
+bool DumpWriter::Impl::HasFiles() {
+  made_.wait(Files::kUnknown);
+  return made_ == Files::kMade;
 }
 
 void DumpWriter::Impl::Finish() {
@@ -407,6 +420,11 @@ void DumpWriter::AddNote(std::string_view text) {
 
 void DumpWriter::Flush() {
   if (Impl* impl = Owned()) impl->Flush();
+}
+
+bool DumpWriter::HasFiles() {
+  Impl* impl = Owned();
+  return impl != nullptr && impl->HasFiles();
 }
 
 void DumpWriter::Close() {

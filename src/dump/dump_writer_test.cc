@@ -232,6 +232,7 @@ TEST_F(DumpWriterTest, LaterStepsAreCreatedInTheBackground) {
     RecordBuilder builder;
     Render(&builder, "Torch.add.0.forward");
     EXPECT_EQ(writer->Add(&builder), AddResult::kAdded);
+    EXPECT_TRUE(writer->HasFiles());
     EXPECT_EQ(writer->Finish().recorded, 1u);
     EXPECT_THAT(ReadFile(fs::path(writer->directory()) / "dump.json"),
                 HasSubstr("Torch.add.0.forward"));
@@ -241,6 +242,7 @@ TEST_F(DumpWriterTest, LaterStepsAreCreatedInTheBackground) {
   RecordBuilder builder;
   Render(&builder, "Torch.mul.0.forward");
   static_cast<void>(second->Add(&builder));
+  EXPECT_FALSE(second->HasFiles());
   EXPECT_EQ(second->Finish().recorded, 0u);
   EXPECT_EQ(ReadFile(root_ / "step0/rank0/dump.json"), before);
   EXPECT_EQ(second->Add(&builder), AddResult::kClosed);

@@ -100,6 +100,7 @@ void RecordBuilder::Reset() {
   name_.clear();
   levels_.clear();
   files_.clear();
+  later_.clear();
   name_size_ = 0;
   skipped_depth_ = 0;
   has_value_ = false;
@@ -259,21 +260,99 @@ void RecordBuilder::Tensor(std::string_view key, const TensorDescription& tensor
   }
   if (!tensor.shape.empty()) Line(depth - 1);
   text_.push_back(']');
-  if (!tensor.structure_only && tensor.mode != SummaryMode::kXor) Values(tensor);
+  if (tensor.later != nullptr) {
+    Promise(key, tensor);
+  } else if (!tensor.structure_only) {
+    Values(tensor);
+  }
   if (tensor.requires_grad) {
     Field(R"("requires_grad": )");
     text_.append(*tensor.requires_grad ? "true" : "false");
   }
+  if (tensor.later != nullptr) {
+    later_.back().rest_at = text_.size();
+  } else {
+    Rest(key, tensor);
+  }
+  CloseValue();
+}
+
+void RecordBuilder::Rest(std::string_view key, const TensorDescription& tensor) {
   if (tensor.contents != nullptr) Contents(key, tensor);
   if (!tensor.structure_only) Checksum(tensor);
   if (!tensor.reason.empty()) {
     Field(R"("reason": )");
     formats::AppendJsonString(tensor.reason, &text_);
   }
-  CloseValue();
+}
+
+void RecordBuilder::Promise(std::string_view key, const TensorDescription& tensor) {
+  std::string name(tensor.data_name);
+  if (name.empty()) {
+    const size_t place_size = place_.size();
+    EnterPlace(key);
+    name = name_ + place_;
+    place_.resize(place_size);
+  }
+  later_.push_back({tensor.later,
+                    tensor.mode,
+                    levels_.size(),
+                    text_.size(),
+                    0,
+                    std::move(name),
+                    {tensor.shape.begin(), tensor.shape.end()}});
+}
+
+uint64_t RecordBuilder::later_bytes() const {
+  uint64_t bytes = 0;
+  for (const Later& later : later_) bytes += later.values->bytes();
+  return bytes;
+}
+
+void RecordBuilder::Settle() {
+  if (later_.empty()) return;
+  const std::string before = std::exchange(text_, {});
+  std::vector<dump::TensorFile> files = std::exchange(files_, {});
+  const std::vector<Level> levels = levels_;
+  text_.reserve(before.size() + later_.size() * 256);
+  size_t copied = 0;
+  size_t file = 0;
+  const auto copy_until = [&](size_t end) {
+    const auto moved = static_cast<uint32_t>(text_.size() - copied);
+    for (; file < files.size() && files[file].line_begin < end; ++file) {
+      files[file].line_begin += moved;
+      files[file].line_end += moved;
+      files[file].name_end += moved;
+      files_.push_back(std::move(files[file]));
+    }
+    text_.append(before, copied, end - copied);
+    copied = end;
+  };
+  for (const Later& later : std::exchange(later_, {})) {
+    TensorSummary summary;
+    std::string reason;
+    TensorDescription tensor;
+    tensor.mode = later.mode;
+    if (later.values->Summary(&summary, &reason)) tensor.summary = &summary;
+    tensor.reason = reason;
+    levels_.resize(later.depth);  // for the indentation
+    copy_until(later.statistics_at);
+    Values(tensor);
+    copy_until(later.rest_at);
+    TensorView view;
+    view.data = later.values->Contents();
+    view.dtype = later.values->dtype();
+    view.shape = later.shape;
+    if (view.data != nullptr) tensor.contents = &view;
+    tensor.data_name = later.data_name;
+    Rest({}, tensor);
+  }
+  copy_until(before.size());
+  levels_ = levels;
 }
 
 void RecordBuilder::Values(const TensorDescription& tensor) {
+  if (tensor.mode == SummaryMode::kXor) return;
   constexpr std::array<std::string_view, 4> kNames = {R"("Max": )", R"("Min": )", R"("Mean": )",
                                                       R"("Norm": )"};
   if (tensor.summary == nullptr || !tensor.summary->statistics.defined) {
@@ -367,6 +446,7 @@ void RecordBuilder::Contents(std::string_view key, const TensorDescription& tens
 
 void RecordBuilder::Complete(std::string_view extension) {
   if (complete_) return;
+  Settle();
   skipped_depth_ = 0;
   while (!levels_.empty()) End();
   if (!has_value_) text_.append("null");

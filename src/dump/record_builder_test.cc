@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <vector>
 
 namespace msprobe {
@@ -16,6 +17,65 @@ TensorDescription Float32(std::span<const int64_t> shape, const TensorSummary* s
   tensor.summary = summary;
   tensor.requires_grad = true;
   return tensor;
+}
+
+class Promised : public LaterValues {
+ public:
+  explicit Promised(const TensorSummary* summary) : summary_(summary) {}
+  bool Summary(TensorSummary* summary, std::string* reason) override {
+    if (summary_ == nullptr) {
+      *reason = "the device is gone";
+      return false;
+    }
+    *summary = *summary_;
+    return true;
+  }
+  const std::byte* Contents() override { return nullptr; }
+  DType dtype() const override { return DType::kFloat32; }
+  uint64_t bytes() const override { return 7; }
+
+ private:
+  const TensorSummary* summary_;
+};
+
+TEST(RecordBuilderTest, WhatComesLaterStandsWhereItWouldHaveStood) {
+  TensorSummary summary;
+  summary.statistics = {.defined = true, .max = 2, .min = 1, .mean = 1.5, .norm = 3};
+  summary.statistics.inf_count = 1;
+  const int64_t shape[] = {2, 3};
+  const auto write = [&](RecordBuilder* builder, bool later) {
+    TensorDescription tensor = Float32(shape, later ? nullptr : &summary);
+    TensorDescription lost = Float32(shape, nullptr);
+    if (later) {
+      tensor.later = std::make_shared<Promised>(&summary);
+      lost.later = std::make_shared<Promised>(nullptr);
+    } else {
+      lost.reason = "the device is gone";
+    }
+    builder->Begin("a");
+    builder->BeginObject();
+    builder->BeginList("input_args");
+    builder->Tensor({}, tensor);
+    builder->Tensor({}, Float32(shape, &summary));
+    builder->End();
+    builder->BeginObject("input_kwargs");
+    builder->Tensor("key", lost);
+    builder->Tensor("other", tensor);
+    // Not closed: Add() does that.
+  };
+  RecordBuilder at_once;
+  write(&at_once, false);
+  EXPECT_TRUE(at_once.settled());
+  RecordBuilder settled;
+  write(&settled, true);
+  EXPECT_FALSE(settled.settled());
+  EXPECT_EQ(settled.later_bytes(), 21u);
+  settled.Settle();
+  EXPECT_TRUE(settled.settled());
+  EXPECT_EQ(settled.text(), at_once.text());
+  settled.Int("more", 1);
+  at_once.Int("more", 1);
+  EXPECT_EQ(settled.text(), at_once.text());
 }
 
 TEST(RecordBuilderTest, LooksAsPythonsJsonWithIndentOne) {

@@ -238,12 +238,15 @@ Status RecordBuilder::Object(uint32_t index) {
   if (fields.dtype != kNone || fields.shape != kNone) return Tensor(fields);
   std::string_view type;
   MSPROBE_RETURN_IF_ERROR(Text(fields.type, &type));
-  if (fields.value != kNone) return Scalar(type, fields.value);
+  if (fields.value != kNone) {
+    MSPROBE_RETURN_IF_ERROR(Scalar(type, fields.value));
+    return fields.others ? Members(index, true) : Status::Ok();
+  }
   Add(ValueKind::kObject).type = type;
   return fields.others ? Members(index, true) : Status::Ok();
 }
 
-/// The members of an object, each with its key; `described`: without "type".
+/// The members of an object, each with its key; `described`: without "type" and "value".
 Status RecordBuilder::Members(uint32_t index, bool described) {
   // Of equal keys the last counts. Looking ahead is cheapest for the few keys there usually are.
   constexpr uint32_t kFew = 16;
@@ -265,7 +268,8 @@ Status RecordBuilder::Members(uint32_t index, bool described) {
     }
   }
   for (uint32_t i = index + 1; i < end; i = tape_[i + 1].end) {
-    if ((described && PlainKey(i) == "type") || shadowed.contains(i)) continue;
+    const bool is_read = described && (PlainKey(i) == "type" || PlainKey(i) == "value");
+    if (is_read || shadowed.contains(i)) continue;
     std::string_view name;
     MSPROBE_RETURN_IF_ERROR(Text(i, &name));
     MSPROBE_RETURN_IF_ERROR(Below(name, i + 1));

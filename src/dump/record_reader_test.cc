@@ -159,6 +159,14 @@ TEST_F(RecordReaderTest, BareValuesAndObjects) {
   EXPECT_TRUE(record_.is_distributed);
 }
 
+TEST_F(RecordReaderTest, AValueMayHaveATensorBesides) {
+  EXPECT_EQ(Shown("Distributed.batch_isend_irecv.0.forward", R"({"input_args": [[
+      {"type": "torch.distributed.P2POp", "value": {"op": "isend"}, "tensor": )" +
+                                                                 Tensor() + "}]]}"),
+            "input.0.0 torch.distributed.P2POp {'op': 'isend'}\n"
+            "input.0.0.tensor torch.Tensor torch.float32 [4, 8]\n");
+}
+
 TEST_F(RecordReaderTest, TensorFields) {
   ASSERT_TRUE(Read("Torch.f.0.forward", R"({"output": [{"type": "mindspore.Tensor",
       "dtype": "BFloat16", "shape": [2, 0], "Max": 1.5, "Min": -Infinity, "Mean": NaN, "Norm": null,
