@@ -174,10 +174,14 @@ def cell(kind: str, found: dict | None) -> str:
         return report.megabytes(value)
     if kind == "wheel":
         return f"{value['took']:.0f} ms, {value['rate']:.0f} frames a second, longest {value['longest']:.0f} ms"
+    if kind == "names" and kind in found and value is None:
+        return "> 40 s"
     if not value:
         return "–"
     if kind in ("first", "names"):
         return report.seconds(value / 1000)
+    if None in value:
+        return "> 10 s"
     seconds = statistics.median(value) if kind == "again" else percentile(value)
     return report.seconds(seconds / 1000)
 

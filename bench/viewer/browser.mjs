@@ -19,6 +19,8 @@ const FLAGS = [
 const WHEEL_TICKS = 20;
 /** Between two things that a person does. */
 export const PAUSE_MS = 500;
+/** How long something may take before it is given up. */
+export const PATIENCE_MS = 10_000;
 export const QUERIES = ["linear", "SOFTMAX", "layers.1", "mlp", "fc2", "no such name", "mat*.3", "backward", "view.1", "42"];
 
 /** Runs in the page: notes the first frame in which `window.isDrawn()` holds, and frame times. */

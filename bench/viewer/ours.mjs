@@ -19,7 +19,7 @@ async function expand(pause) {
     );
   }
   const closed = () => [...document.querySelectorAll('.line.row[aria-expanded="false"]')];
-  while (times.length < 20 && closed().length > 0) {
+  while (times.length < 15 && closed().length > 0) {
     const row = closed().at(-1);
     const id = row.id;
     times.push(

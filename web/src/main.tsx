@@ -1,4 +1,4 @@
-import { effect, signal } from "@preact/signals";
+import { effect } from "@preact/signals";
 import { render } from "preact";
 import { EmbeddedSource } from "./api/embedded_source";
 import { HttpSource } from "./api/http_source";
@@ -7,7 +7,7 @@ import { handleKey } from "./panels/keyboard";
 import { Page } from "./panels/page";
 import { apiAddress } from "./state/address";
 import { App } from "./state/app";
-import { language, textSize, themeChoice } from "./state/preferences";
+import { dark, language, textSize } from "./state/preferences";
 import "./styles/base.css";
 import "./styles/tree.css";
 import "./styles/panels.css";
@@ -18,17 +18,12 @@ const source = EmbeddedSource.fromPage(document) ?? new HttpSource(apiAddress())
 const app = new App(source);
 const root = document.documentElement;
 
-const prefersDark = matchMedia("(prefers-color-scheme: dark)");
-const systemDark = signal(prefersDark.matches);
-prefersDark.addEventListener("change", (event) => {
-  systemDark.value = event.matches;
-});
 effect(() => {
-  const dark = themeChoice.value === "dark" || (themeChoice.value === "auto" && systemDark.value);
+  const theme = dark.value ? "dark" : "light";
   const colors = app.workspace.bands.value.map((band) => band.color);
-  const properties = themeProperties(dark ? "dark" : "light", colors);
+  const properties = themeProperties(theme, colors);
   for (const [name, value] of Object.entries(properties)) root.style.setProperty(name, value);
-  root.style.colorScheme = dark ? "dark" : "light";
+  root.style.colorScheme = theme;
 });
 effect(() => {
   root.lang = language.value === "zh" ? "zh-CN" : "en";

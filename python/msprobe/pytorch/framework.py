@@ -26,15 +26,9 @@ class TorchFramework:
                 "summarize": tensors.summarize,
                 "fetch": tensors.fetch,
                 "is_tracer": tensors.is_tracer,
-                "later": {
-                    "start": tensors.start,
-                    "wait": tensors.wait,
-                    "summary": tensors.started_summary,
-                    "buffer": tensors.started_buffer,
-                },
                 "exchange": {
                     "tensor": torch.Tensor,
-                    "tensor_base": torch.Tensor.__base__,
+                    "tensor_base": torch._C.TensorBase,
                     "parameter": torch.nn.Parameter,
                     "enabled": os.environ.get("MSPROBE_EXCHANGE_API", "1") != "0",
                     "force_device_path": os.environ.get("MSPROBE_FORCE_DEVICE_PATH", "0") == "1",
@@ -43,8 +37,6 @@ class TorchFramework:
             "autograd": _autograd(),
             "describe_value": tensors.describe_value,
             "size_type": torch.Size,
-            "holders": tensors.holders(),
-            "name_object": api_calls.name_object,
         }
 
     def rank(self) -> Optional[int]:
@@ -107,5 +99,5 @@ def _autograd() -> dict:
         "queue_callback": torch.autograd.Variable._execution_engine.queue_callback,
         "register_hook": torch.autograd.Function._register_hook,
         "ordered_dict": collections.OrderedDict,
-        "tensor_base": torch.Tensor.__base__,
+        "tensor_base": torch._C.TensorBase,
     }

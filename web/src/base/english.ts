@@ -30,7 +30,7 @@ export const english = {
   "search.placeholder_single": "Search names …",
   "search.label": "Search nodes by name",
   "search.running": "Searching …",
-  "search.count": "{count} hits",
+  "search.count": "{count} {count|hit|hits}",
   "search.hint": "* stands for anything",
 
   "side.label": "Suspicious nodes",
@@ -45,14 +45,15 @@ export const english = {
   "divergence.first": "First divergence",
   "divergence.later": "Another divergence",
   "divergence.of": "{at} of {total}",
-  "divergence.victims": "{count} later nodes carry it on",
+  "divergence.victims": "{count} later {count|node carries|nodes carry} it on",
   "divergence.go": "Go to it",
   "divergence.previous": "previous",
   "divergence.next": "next",
   "divergence.none": "No node with agreeing inputs has a differing output.",
   "divergence.not_found":
     "There are differences, but no node whose inputs agree and whose outputs differ. Look at the first node of the list below.",
-  "divergence.undecided": "{count} nodes could not be decided, as their inputs are not recorded.",
+  "divergence.undecided":
+    "{count} {count|node|nodes} could not be decided, as {count|its|their} inputs are not recorded.",
 
   "filter.title": "Precision index",
   "filter.hint": "Show these nodes as a list",
@@ -90,7 +91,7 @@ export const english = {
   "tree.both": "Target and golden, row by row",
   "tree.t": "Target",
   "tree.g": "Golden",
-  "tree.nodes": "{count} nodes",
+  "tree.nodes": "{count} {count|node|nodes}",
   "tree.more_around": "{count} more",
   "tree.around": "Boxes around the first row in sight",
   "row.backward": "backward",

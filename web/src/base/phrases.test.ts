@@ -17,4 +17,11 @@ describe("phrases", () => {
     expect(fill("{a} of {b}", { a: 1, b: "<b>$&" })).toBe("1 of <b>$&");
     expect(fill("{missing}", {})).toBe("{missing}");
   });
+
+  it("chooses the word by the number", () => {
+    const phrase = "{count} later {count|node carries|nodes carry} it on";
+    expect(fill(phrase, { count: 1 })).toBe("1 later node carries it on");
+    expect(fill(phrase, { count: "1" })).toBe("1 later node carries it on");
+    expect(fill(phrase, { count: 21 })).toBe("21 later nodes carry it on");
+  });
 });

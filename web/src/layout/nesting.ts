@@ -22,9 +22,9 @@ export function levelsLeftOut(deepest: number): number {
 }
 
 /** What a box has room for, from everything to its name alone. */
-export type Room = 4 | 3 | 2 | 1 | 0;
+export type Room = 5 | 4 | 3 | 2 | 1 | 0;
 
-const ROOMS = [16, 28, 36, 42];
+const ROOMS = [16, 20, 28, 36, 42];
 
 /** The room in a box of so many pixels. */
 export function roomOf(width: number, rem: number): Room {

@@ -25,7 +25,7 @@ export function graphCell({ brief, rows, open, coloring, bands, room }: Props) {
   const badge = hidden ?? (open || brief.inside === 0 ? null : indexPaint(bands, brief.worst));
   // Beside "diverges here" there may be no room for it.
   const floods =
-    brief.overflow !== "" && coloring !== "overflow" && (brief.role !== "culprit" || room > 1);
+    brief.overflow !== "" && coloring !== "overflow" && (brief.role !== "culprit" || room > 2);
   const told = badge !== null || brief.role === "culprit";
   const style: Record<string, string> = {
     "--fill": `var(--fill-${paint})`,
@@ -76,7 +76,7 @@ export function graphCell({ brief, rows, open, coloring, bands, room }: Props) {
 
 /** Rather no shape than a part of it. */
 function roomForShape(brief: Brief, told: boolean, floods: boolean): Room {
-  if (brief.role === "culprit" && floods) return 4;
-  if (told) return 3;
-  return floods ? 2 : 1;
+  if (brief.role === "culprit" && floods) return 5;
+  if (told) return 4;
+  return floods ? 3 : 2;
 }

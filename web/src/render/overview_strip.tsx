@@ -7,7 +7,7 @@ import { bandOf } from "../model/paint";
 import type { App } from "../state/app";
 import { isRow } from "../state/graph_view";
 import { text } from "../state/language";
-import { themeChoice } from "../state/preferences";
+import { dark } from "../state/preferences";
 
 export function OverviewStrip({ app }: { app: App }) {
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -18,7 +18,7 @@ export function OverviewStrip({ app }: { app: App }) {
   useSignalEffect(() => {
     suspects.overview.value;
     workspace.bands.value;
-    themeChoice.value;
+    dark.value;
     // The colours of the theme are set by an effect too: draw after it.
     requestAnimationFrame(draw);
   });

@@ -1,6 +1,6 @@
 /** What a person likes, kept by the browser: theme, language, sizes. */
 
-import { effect, type Signal, signal } from "@preact/signals";
+import { computed, effect, type Signal, signal } from "@preact/signals";
 
 export type ThemeChoice = "auto" | "light" | "dark";
 export type Language = "en" | "zh";
@@ -39,6 +39,19 @@ const between =
 const browserLanguage: Language = navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en";
 
 export const themeChoice = stored<ThemeChoice>("theme", "auto", oneOf("auto", "light", "dark"));
+const systemDark = signal(false);
+// Tests of single parts have no window.
+if (typeof matchMedia === "function") {
+  const prefersDark = matchMedia("(prefers-color-scheme: dark)");
+  systemDark.value = prefersDark.matches;
+  prefersDark.addEventListener("change", (event) => {
+    systemDark.value = event.matches;
+  });
+}
+/** Whether the page is dark, by choice or as the system is. */
+export const dark = computed(
+  () => themeChoice.value === "dark" || (themeChoice.value === "auto" && systemDark.value),
+);
 export const language = stored<Language>("language", browserLanguage, oneOf("en", "zh"));
 export const textSize = stored<number>("textSize", 100, between(50, 400));
 /** Widths and heights in units of the text size, so that they grow with it. */

@@ -27,7 +27,7 @@ it("asks for the first key at once and for the last of those that follow quickly
   const search = new Search(workspace as unknown as Workspace);
   for (const query of ["s", "so", "sof", "soft"]) {
     search.type(query);
-    await vi.advanceTimersByTimeAsync(10);
+    await vi.advanceTimersByTimeAsync(7);
   }
   expect(asked).toEqual(["s"]);
   await vi.advanceTimersByTimeAsync(100);
