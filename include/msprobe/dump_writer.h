@@ -113,6 +113,9 @@ class DumpWriter {
   /// A line of "notes" in ledger.json.
   void AddNote(std::string_view text);
 
+  /// False: the directory or its files could not be made, and nothing is recorded. Waits for the
+  /// writing thread to have tried it (DumpWriterOptions::create_in_background).
+  bool HasFiles();
   /// Waits until all that was added before is in the files.
   void Flush();
   /// No more records; the files are finished in the background.

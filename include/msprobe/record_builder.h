@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +17,18 @@ namespace msprobe {
 namespace dump {
 struct TensorFile;
 }
+
+/// Values of a tensor that a device is still computing or copying.
+class LaterValues {
+ public:
+  virtual ~LaterValues() = default;
+  /// Waits for them. False: there are none, and `reason` says why.
+  virtual bool Summary(TensorSummary* summary, std::string* reason) = 0;
+  /// Waits for what is to be saved, in C order; valid while this object lives. Null: nothing is.
+  virtual const std::byte* Contents() = 0;
+  virtual DType dtype() const = 0;     ///< of the contents
+  virtual uint64_t bytes() const = 0;  ///< memory that is held meanwhile
+};
 
 /// What a record says about one tensor.
 struct TensorDescription {
@@ -33,6 +46,8 @@ struct TensorDescription {
   /// File name without extension; empty: "<entry>.<place>", e.g.
   /// "Functional.relu.0.forward.input.0". Too long names and '/' are replaced by a hash.
   std::string_view data_name;
+  /// In place of `summary`, `reason` and `contents`: see RecordBuilder::Settle().
+  std::shared_ptr<LaterValues> later;
 };
 
 /// Renders one entry of dump.json. Reused from entry to entry, one per thread:
@@ -84,6 +99,13 @@ class RecordBuilder {
   /// The value as it stands: one line of valid JSON without {"type", …} around it.
   void Json(std::string_view key, std::string_view json);
 
+  /// Writes what was given as TensorDescription::later to its place, waiting for it where it has
+  /// not come yet. Add() does so, too.
+  void Settle();
+  bool settled() const { return later_.empty(); }
+  /// What all that is not settled holds.
+  uint64_t later_bytes() const;
+
   /// Empty between Add() and Begin().
   std::string_view name() const;
   /// The entry so far, `"name": value`, indented as it stands in dump.json.
@@ -97,6 +119,15 @@ class RecordBuilder {
     uint32_t index;        // of the next element
     uint32_t place_begin;  // length of place_ outside of this container
   };
+  struct Later {
+    std::shared_ptr<LaterValues> values;
+    SummaryMode mode;
+    size_t depth;          // how many containers are around it
+    size_t statistics_at;  // their place in text_
+    size_t rest_at;        // that of the file's name, the checksum and the reason
+    std::string data_name;
+    std::vector<int64_t> shape;
+  };
 
   void BeginContainer(std::string_view key, bool is_list);
   bool Key(std::string_view key);
@@ -105,7 +136,9 @@ class RecordBuilder {
   void TypedValue(std::string_view type);
   void CloseValue();
   void EnterPlace(std::string_view key);
+  void Promise(std::string_view key, const TensorDescription& tensor);
   void Values(const TensorDescription& tensor);
+  void Rest(std::string_view key, const TensorDescription& tensor);
   void Extreme(const Statistics& statistics, double value, int64_t integer);
   void Checksum(const TensorDescription& tensor);
   void Contents(std::string_view key, const TensorDescription& tensor);
@@ -117,6 +150,7 @@ class RecordBuilder {
   std::string place_;  // ".input.0": where the next value stands, for the names of tensor files
   std::vector<Level> levels_;
   std::vector<dump::TensorFile> files_;
+  std::vector<Later> later_;
   size_t name_size_ = 0;  // of the name in text_, with quotes; 0: no record begun
   size_t file_bytes_ = 0;
   size_t last_size_ = 0;

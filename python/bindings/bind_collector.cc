@@ -39,7 +39,7 @@ void RaiseErrors() {
 // `framework`: see msprobe/framework.py.
 void SetUp(nb::dict framework) {
   if (TheCollector() != nullptr) throw nb::value_error("The collector has been set up already.");
-  std::unique_ptr<TensorReader> reader;
+  std::unique_ptr<PythonTensorReader> reader;
   const nb::dict reading = nb::cast<nb::dict>(framework["reader"]);
   if (reading.contains("exchange")) {
     const nb::dict exchange = nb::cast<nb::dict>(reading["exchange"]);
@@ -57,6 +57,11 @@ void SetUp(nb::dict framework) {
                                                   Ref(reading["summarize"]), Ref(reading["fetch"]),
                                                   Ref(reading["is_tracer"]));
   }
+  if (reading.contains("later")) {
+    const nb::dict later = nb::cast<nb::dict>(reading["later"]);
+    reader->UseLater(
+        {Ref(later["start"]), Ref(later["wait"]), Ref(later["summary"]), Ref(later["buffer"])});
+  }
   std::unique_ptr<AutogradAccess> autograd;
   if (framework.contains("autograd") && !framework["autograd"].is_none()) {
     autograd = std::make_unique<AutogradAccess>(framework["autograd"].ptr());
@@ -70,6 +75,11 @@ void SetUp(nb::dict framework) {
     const nb::dict hooks = nb::cast<nb::dict>(framework["tensor_hooks"]);
     The().UseTensorHooks({Ref(hooks["grad_mode"]), Ref(hooks["hook_inputs"]),
                           Ref(hooks["hook_output"]), Ref(hooks["without_hooks"])});
+  }
+  if (framework.contains("holders")) {
+    for (const auto& [type, name] : nb::cast<nb::dict>(framework["holders"])) {
+      The().values().AddHolder(Ref(type), Ref(name));
+    }
   }
   if (framework.contains("name_object")) The().SetObjectNames(Ref(framework["name_object"]));
 }
@@ -86,7 +96,8 @@ void Configure(nb::dict options) {
   const auto texts = [&](const char* name) {
     return Items(nb::cast<std::vector<std::string>>(options[name]));
   };
-  collector.options = {flag("modules"), flag("stacks"), flag("construct"), flag("save_tensors")};
+  collector.options = {flag("modules"), flag("apis"), flag("stacks"), flag("construct"),
+                       flag("save_tensors")};
   NameFilter& filter = collector.filter;
   filter.scope = texts("scope");
   filter.list = texts("list");
@@ -101,6 +112,7 @@ void Configure(nb::dict options) {
                   : mode == "xor" ? SummaryMode::kXor
                                   : SummaryMode::kStatistics;
   settings.structure_only = flag("structure_only");
+  settings.defers = flag("defers");
   settings.bench = nullptr;
 }
 

@@ -81,6 +81,7 @@ void BindWriter(nb::module_& m) {
              }
              return ToDict(counts);
            })
+      .def("has_files", &DumpWriter::HasFiles, nb::call_guard<nb::gil_scoped_release>())
       .def("become_rank",
            [](DumpWriter& writer, int64_t rank) {
              const Status status = writer.BecomeRank(rank);

@@ -363,11 +363,27 @@ void Collector::WriteResult(Frame* frame, PyObject* result) {
   }
 }
 
+// What a module leaves in its attributes for later: auxiliary losses.
+void Collector::FlattenKept(Frame* frame, FlatTensors* kept) const {
+  static PyObject* const dict_name = PyUnicode_InternFromString("__dict__");
+  const PyRef attributes = PyRef::Steal(PyObject_GetAttr(frame->module->module.get(), dict_name));
+  if (!attributes || !PyDict_Check(attributes.get())) return PyErr_Clear();
+  PyObject *name = nullptr, *value = nullptr;
+  Py_ssize_t position = 0;
+  constexpr int kDepth = ValueWriter::kMaxDepth - 1;  // itself, or inside of one container
+  while (PyDict_Next(attributes.get(), &position, &name, &value)) {
+    values_.Flatten(value, kept, kDepth);
+  }
+}
+
 void Collector::Exit(ThreadState* thread, Frame* frame, PyObject* result) {
   if (frame->gradient) {
     FlatTensors outputs;
     values_.Flatten(result, &outputs);
-    taps_->Exit(thread, frame, outputs);
+    FlatTensors kept;
+    // Where calls of APIs are seen, their nodes are known.
+    if (frame->module != nullptr && !options.apis) FlattenKept(frame, &kept);
+    taps_->Exit(thread, frame, outputs, kept);
     if (frame->gradient->edges > 0) {
       ++open_records_;
       if (frame->in_place && tensor_hooks_ != nullptr) in_place_calls_.push_back(frame->gradient);
@@ -395,7 +411,36 @@ void Collector::Pop(ThreadState* thread, Frame* frame) {
   --thread->depth;
 }
 
+// Records keep their order: those behind one that waits for a device wait as well.
 void Collector::Emit(RecordBuilder* builder) {
+  if (!builder->settled() || !deferred_.empty() || writes_deferred_) return Defer(builder);
+  Write(builder);
+}
+
+void Collector::Defer(RecordBuilder* builder) {
+  constexpr uint64_t kMostBytes = 256u << 20;
+  deferred_bytes_ += builder->text().size() + builder->later_bytes();
+  deferred_.push_back(std::move(*builder));
+  if (deferred_bytes_ > kMostBytes) WriteDeferred();
+}
+
+void Collector::WriteDeferred() {
+  if (writes_deferred_) return;
+  writes_deferred_ = true;
+  while (!deferred_.empty()) {  // other threads may add to them while this one waits
+    std::vector<RecordBuilder> records;
+    std::swap(records, deferred_);
+    deferred_bytes_ = 0;
+    reader_->Wait();
+    for (RecordBuilder& record : records) {
+      record.Settle();
+      Write(&record);
+    }
+  }
+  writes_deferred_ = false;
+}
+
+void Collector::Write(RecordBuilder* builder) {
   const std::shared_ptr<DumpWriter> writer = writer_;
   if (writer == nullptr) return;
   AddResult added = writer->Add(builder, Wait::kNo);

@@ -24,6 +24,7 @@ namespace msprobe::python {
 /// What a run records. Fixed before its first step.
 struct CollectOptions {
   bool modules = false;       ///< levels L0 and mix
+  bool apis = false;          ///< levels L1 and mix
   bool stacks = true;         ///< stack.json
   bool construct = false;     ///< construct.json: levels L0 and mix
   bool save_tensors = false;  ///< task tensor
@@ -101,6 +102,7 @@ class Collector : public GradientSink {
   void NameCall(Frame* frame, CallSite* site);
   void WriteInputs(Frame* frame, const Arguments& arguments);
   void Exit(ThreadState* thread, Frame* frame, PyObject* result);
+  void FlattenKept(Frame* frame, FlatTensors* kept) const;
   void WriteResult(Frame* frame, PyObject* result);
   void Pop(ThreadState* thread, Frame* frame);
   void GiveUp(ThreadState* thread, Frame* frame);  // the call goes on without a record
@@ -111,6 +113,9 @@ class Collector : public GradientSink {
   void ReportMissingGradients();
   void AddConstruct(GradientRecord* record);
   void Emit(RecordBuilder* builder);
+  void Defer(RecordBuilder* builder);
+  void WriteDeferred();
+  void Write(RecordBuilder* builder);
   void WatchParameters();
   void EmitParameterGradients(const ParameterGradients::Entry& entry);
   void Count(Skip reason) { ++skipped_[reason]; }
@@ -138,6 +143,9 @@ class Collector : public GradientSink {
   };
   std::unordered_map<PyObject*, ObjectSite> object_sites_;
   RecordBuilder gradient_builder_;
+  std::vector<RecordBuilder> deferred_;  // from the first that waits for a device
+  uint64_t deferred_bytes_ = 0;
+  bool writes_deferred_ = false;
   std::vector<GradientRecordRef> in_place_calls_;  // of this step, with `tensor_hooks_`
   std::array<uint64_t, kSkipCount> skipped_{};
   uint64_t seen_ = 0, recorded_ = 0, late_gradients_ = 0, step_id_ = 0, open_records_ = 0;

@@ -72,6 +72,7 @@ void Collector::EmitGradients(GradientRecord* record, bool complete) {
       } else if (slot.has_value) {
         values_.WriteCaptured(&builder, {}, slot.value);
         slot.value.contents = {};
+        slot.value.later = nullptr;
       } else {
         builder.Null({});
       }

@@ -55,6 +55,7 @@ void Collector::Start() {
 void Collector::Stop() {
   only_recompute_ = true;
   enabled_ = enabled_ && expects_more();
+  RunTool("reading from a device", [this] { WriteDeferred(); });
 }
 
 void Collector::EndStep() {
@@ -63,7 +64,10 @@ void Collector::EndStep() {
     if (parameter_gradients_ != nullptr) parameter_gradients_->EndStep();
     while (!waiting_.empty()) FinishWaiting(waiting_.begin()->second.get(), false);
     if (writer_ != nullptr) ReportMissingGradients();
+    WriteDeferred();
   });
+  deferred_.clear();  // where writing them failed
+  writes_deferred_ = false;
   in_place_calls_.clear();
   had_backward_ = false;
   enabled_ = only_recompute_ = gradients_ = false;
@@ -94,6 +98,7 @@ void Collector::Abandon() {
   enabled_ = only_recompute_ = gradients_ = false;
   waiting_.clear();
   in_place_calls_.clear();
+  deferred_.clear();
   writer_ = nullptr;
   TheErrors().BeginStep(nullptr);
   ++step_id_;

@@ -47,7 +47,8 @@ class EdgeTaps : public GradientTaps {
   bool GradMode() const override { return autograd_->GradMode(); }
   void Enter(ThreadState* thread, Frame* frame, const FlatTensors& inputs,
              const CallArguments& arguments) override;
-  void Exit(ThreadState* thread, Frame* frame, const FlatTensors& outputs) override;
+  void Exit(ThreadState* thread, Frame* frame, const FlatTensors& outputs,
+            const FlatTensors& kept) override;
   void Leave(ThreadState* thread, Frame* frame) override;
   void Purge() override;
   bool in_backward() const override { return autograd_->GraphTask() >= 0; }
@@ -70,6 +71,7 @@ class EdgeTaps : public GradientTaps {
   void NoteView(PyObject* tensor, PyObject* base, WatchedInput* watched);
 
   void TapOutputs(ThreadState* thread, Frame* frame, const FlatTensors& outputs, Walk* walk);
+  void AddKept(Frame* frame, const FlatTensors& kept, Walk* walk);
   void Expand(ThreadState* thread, Frame* frame, Walk* walk);
   void FollowEdge(ThreadState* thread, Frame* frame, Walk* walk, size_t from, int64_t index,
                   PyObject* target, int64_t output_nr);

@@ -28,8 +28,10 @@ class GradientTaps {
   /// frame.gradient is set: notes the inputs. May fill frame.replaced.
   virtual void Enter(ThreadState* thread, Frame* frame, const FlatTensors& inputs,
                      const CallArguments& arguments) = 0;
-  /// Before anything else uses the outputs.
-  virtual void Exit(ThreadState* thread, Frame* frame, const FlatTensors& outputs) = 0;
+  /// Before anything else uses the outputs. `kept`: tensors that may have been made meanwhile and
+  /// are not given back.
+  virtual void Exit(ThreadState* thread, Frame* frame, const FlatTensors& outputs,
+                    const FlatTensors& kept) = 0;
   /// Always, also when the call raised.
   virtual void Leave(ThreadState* thread, Frame* frame) = 0;
   /// Emits what passes that were cut short have left.

@@ -161,7 +161,8 @@ void EdgeTaps::Leave(ThreadState* thread, Frame* frame) {
   thread->recent.clear();
 }
 
-void EdgeTaps::Exit(ThreadState* thread, Frame* frame, const FlatTensors& outputs) {
+void EdgeTaps::Exit(ThreadState* thread, Frame* frame, const FlatTensors& outputs,
+                    const FlatTensors& kept) {
   static thread_local Walk walk;  // its memory is reused
   walk.Clear();
   GradientRecord* record = frame->gradient.get();
@@ -169,6 +170,7 @@ void EdgeTaps::Exit(ThreadState* thread, Frame* frame, const FlatTensors& output
   record->slots.resize(record->input_count + record->output_count);
   walk.end_sequence = frame->first_sequence;
   TapOutputs(thread, frame, outputs, &walk);
+  AddKept(frame, kept, &walk);
   Expand(thread, frame, &walk);
   SubscribeInputs(thread, frame, &walk);
   SubscribeLateOutputs(frame, outputs, &walk);
@@ -218,6 +220,16 @@ void EdgeTaps::TapOutputs(ThreadState* thread, Frame* frame, const FlatTensors& 
     if (tap == nullptr) continue;
     Subscribe(tap, record, true, slot, output_nr, TapStep::kNone, {});
     MarkView(tensor, node.get(), tap);
+  }
+}
+
+// No outputs, but gradients may come through them to the inputs.
+void EdgeTaps::AddKept(Frame* frame, const FlatTensors& kept, Walk* walk) {
+  for (PyObject* tensor : kept.tensors) {
+    if (!autograd_->RequiresGrad(tensor)) continue;
+    const PyRef node = autograd_->GradFn(tensor);
+    if (!node || node.get() == Py_None) continue;
+    if (autograd_->Sequence(node.get()) >= frame->first_sequence) walk->Add(node.get());
   }
 }
 

@@ -208,7 +208,7 @@ std::vector<PyRef> TensorHooks::WithoutHooks(PyObject* const* values, Py_ssize_t
   return replacements.ReplaceAll(values, 0, count, aliases.get());
 }
 
-void TensorHooks::Exit(ThreadState*, Frame* frame, const FlatTensors& outputs) {
+void TensorHooks::Exit(ThreadState*, Frame* frame, const FlatTensors& outputs, const FlatTensors&) {
   GradientRecord* record = frame->gradient.get();
   record->output_count = static_cast<uint32_t>(outputs.tensors.size());
   record->slots.resize(record->input_count + record->output_count);

@@ -25,7 +25,8 @@ class TensorHooks : public GradientTaps {
   bool GradMode() const override;
   void Enter(ThreadState* thread, Frame* frame, const FlatTensors& inputs,
              const CallArguments& arguments) override;
-  void Exit(ThreadState* thread, Frame* frame, const FlatTensors& outputs) override;
+  void Exit(ThreadState* thread, Frame* frame, const FlatTensors& outputs,
+            const FlatTensors& kept) override;
   void Leave(ThreadState* thread, Frame* frame) override;
   void Purge() override;
   bool in_backward() const override { return passes_ > 0; }

@@ -1,5 +1,6 @@
 #include "python/bindings/tensor_reader.h"
 
+#include "python/bindings/later_tensor.h"
 #include "python/bindings/tool_errors.h"
 #include "tensor/dtype.h"
 
@@ -30,11 +31,6 @@ bool ReadDims(PyObject* shape, PyObject* strides, TensorInfo* info) {
   info->view.strides =
       has_strides ? std::span<const int64_t>(dims + rank, rank) : std::span<const int64_t>();
   return PyErr_Occurred() == nullptr;
-}
-
-double ItemAsDouble(PyObject* tuple, Py_ssize_t i) {
-  const double value = PyFloat_AsDouble(PyTuple_GET_ITEM(tuple, i));
-  return value;
 }
 
 }  // namespace
@@ -111,22 +107,30 @@ bool PythonTensorReader::SummarizeOnDevice(PyObject* tensor, SummaryMode mode, T
     info->reason = info->dtype_text;
     return false;
   }
-  Statistics& s = summary->statistics;
-  s.defined = true;
-  s.is_integral = tensor::IsIntegral(info->view.dtype);
-  s.is_bool = info->view.dtype == DType::kBool;
-  s.max = ItemAsDouble(answer.get(), 0);
-  s.min = ItemAsDouble(answer.get(), 1);
-  s.mean = ItemAsDouble(answer.get(), 2);
-  s.norm = ItemAsDouble(answer.get(), 3);
-  if (s.is_integral) {
-    s.max_int = PyLong_AsLongLong(PyTuple_GET_ITEM(answer.get(), 0));
-    s.min_int = PyLong_AsLongLong(PyTuple_GET_ITEM(answer.get(), 1));
-  }
-  s.nan_count = static_cast<uint64_t>(ItemAsDouble(answer.get(), 4));
-  s.inf_count = static_cast<uint64_t>(ItemAsDouble(answer.get(), 5));
-  PyErr_Clear();
+  summary->statistics = ToStatistics(answer.get(), info->view.dtype);
   return true;
+}
+
+std::shared_ptr<LaterValues> PythonTensorReader::Start(PyObject* tensor, const TensorInfo& info,
+                                                       SummaryMode mode, bool wants_contents) {
+  if (!later_.start || ElementCount(info.view.shape) == 0) return nullptr;
+  const bool reduces = mode == SummaryMode::kStatistics;
+  const bool copies = wants_contents || !reduces;
+  PyRef handle = PyRef::Steal(PyObject_CallFunctionObjArgs(later_.start.get(), tensor,
+                                                           reduces ? Py_True : Py_False,
+                                                           copies ? Py_True : Py_False, nullptr));
+  if (!handle) {
+    TheErrors().Take("starting to read a tensor");
+    return nullptr;
+  }
+  return std::make_shared<LaterTensor>(std::move(handle), later_.summary.get(), later_.buffer.get(),
+                                       info, mode, wants_contents);
+}
+
+void PythonTensorReader::Wait() {
+  if (!later_.wait) return;
+  if (!PyRef::Steal(PyObject_CallNoArgs(later_.wait.get())))
+    TheErrors().Take("waiting for a device");
 }
 
 bool PythonTensorReader::Fetch(PyObject* tensor, TensorInfo* info) {

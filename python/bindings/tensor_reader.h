@@ -1,9 +1,11 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "msprobe/record_builder.h"
 #include "msprobe/statistics.h"
 #include "msprobe/tensor_view.h"
 #include "python/bindings/py_ref.h"
@@ -40,6 +42,12 @@ class TensorReader {
                                  TensorSummary* summary) = 0;
   /// Copies the values of a tensor with `on_device` into info->bytes and points view at them.
   virtual bool Fetch(PyObject* tensor, TensorInfo* info) = 0;
+  /// Starts to reduce or copy the values of a tensor with `on_device`, and does not wait for them.
+  /// Null: the framework cannot; they have to be asked for at once.
+  virtual std::shared_ptr<LaterValues> Start(PyObject* tensor, const TensorInfo& info,
+                                             SummaryMode mode, bool wants_contents) = 0;
+  /// Waits for all that Start() has begun, at once.
+  virtual void Wait() = 0;
   /// True for stand-ins without values that a compiler sends through the program: such calls are
   /// not calls of the program.
   virtual bool IsTracer(PyObject* tensor) const = 0;
@@ -51,6 +59,8 @@ class TensorReader {
 ///                       address -1: on a device
 ///   summarize(tensor, mode) -> (max, min, mean, norm, nan_count, inf_count, crc32 | None)
 ///   fetch(tensor) -> bytes-like, contiguous
+/// and, for values that are asked for later (see msprobe/framework.py):
+///   start(tensor, reduce, copy) -> handle, wait(), summary(handle) -> as summarize, buffer(handle)
 /// The tensors' Python types are given once.
 class PythonTensorReader : public TensorReader {
  public:
@@ -61,10 +71,20 @@ class PythonTensorReader : public TensorReader {
   bool SummarizeOnDevice(PyObject* tensor, SummaryMode mode, TensorInfo* info,
                          TensorSummary* summary) override;
   bool Fetch(PyObject* tensor, TensorInfo* info) override;
+  std::shared_ptr<LaterValues> Start(PyObject* tensor, const TensorInfo& info, SummaryMode mode,
+                                     bool wants_contents) override;
+  void Wait() override;
   bool IsTracer(PyObject* tensor) const override;
+
+  struct Later {
+    PyRef start, wait, summary, buffer;
+  };
+  /// Lives as long as the process.
+  void UseLater(Later functions) { later_ = std::move(functions); }
 
  private:
   std::vector<PyRef> types_;
+  Later later_;
   PyRef describe_, summarize_, fetch_, is_tracer_;
 };
 

@@ -94,7 +94,7 @@ void ValueWriter::Write(RecordBuilder* builder, std::string_view key, PyObject* 
   if (fields != nullptr && PyDict_Check(fields)) {
     return WriteFields(builder, key, value, PyRef::Borrow(fields).get(), depth);
   }
-  WriteOther(builder, key, value);
+  WriteOther(builder, key, value, depth);
 }
 
 void ValueWriter::WriteSequence(RecordBuilder* builder, std::string_view key, PyObject* value,
@@ -149,14 +149,31 @@ void ValueWriter::WriteFields(RecordBuilder* builder, std::string_view key, PyOb
   builder->End();
 }
 
-void ValueWriter::WriteOther(RecordBuilder* builder, std::string_view key, PyObject* value) {
+PyObject* ValueWriter::HeldName(PyObject* value) const {
+  for (const auto& [type, name] : holders_) {
+    if (reinterpret_cast<PyObject*>(Py_TYPE(value)) == type.get()) return name.get();
+  }
+  return nullptr;
+}
+
+void ValueWriter::WriteOther(RecordBuilder* builder, std::string_view key, PyObject* value,
+                             int depth) {
   PyTypeObject* type = Py_TYPE(value);
   if (!plain_types_.contains(type)) {
     const PyRef answer = PyRef::Steal(PyObject_CallOneArg(describe_value_.get(), value));
     if (!answer) TheErrors().Take("describing a value");
     if (answer && PyTuple_Check(answer.get()) && PyTuple_GET_SIZE(answer.get()) == 2) {
-      return builder->Scalar(key, Utf8(PyTuple_GET_ITEM(answer.get(), 0)),
-                             Utf8(PyTuple_GET_ITEM(answer.get(), 1)));
+      const std::string_view name = Utf8(PyTuple_GET_ITEM(answer.get(), 0));
+      const std::string_view json = Utf8(PyTuple_GET_ITEM(answer.get(), 1));
+      PyObject* held_name = HeldName(value);
+      if (held_name == nullptr) return builder->Scalar(key, name, json);
+      builder->BeginObject(key);
+      builder->Json("type", '"' + std::string(name) + '"');
+      builder->Json("value", json);
+      const PyRef held = PyRef::Steal(PyObject_GetAttr(value, held_name));
+      if (!held) PyErr_Clear();
+      if (held) Write(builder, Utf8(held_name), held.get(), depth + 1);
+      return builder->End();
     }
     if (answer) {
       Py_INCREF(type);
@@ -196,6 +213,13 @@ bool ValueWriter::Summarized(PyObject* tensor, uint64_t moment, TensorSummary* s
   return true;
 }
 
+std::shared_ptr<LaterValues> ValueWriter::Start(PyObject* tensor, bool save) {
+  // Whether a tensor differs from that of another dump is to be known before it is saved.
+  if (!settings.defers || !info_.on_device || settings.structure_only) return nullptr;
+  if (save && settings.bench != nullptr) return nullptr;
+  return reader_->Start(tensor, info_, settings.mode, save);
+}
+
 bool ValueWriter::WantsContents(const TensorSummary& summary, bool has_summary) {
   if (settings.bench == nullptr) return true;
   if (!has_summary || settings.differences_left == 0) return false;
@@ -211,12 +235,14 @@ bool ValueWriter::WantsContents(const TensorSummary& summary, bool has_summary) 
 void ValueWriter::WriteTensor(RecordBuilder* builder, std::string_view key, PyObject* tensor) {
   TensorSummary summary;
   reader_->Describe(tensor, &info_);
-  const bool has_summary = Summarized(tensor, 0, &summary);
-  ++tensor_index_;
   TensorDescription description;
+  description.later = Start(tensor, save_tensors_);
+  const bool at_once = description.later == nullptr;
+  const bool has_summary = at_once && Summarized(tensor, 0, &summary);
+  ++tensor_index_;
   description.mode = settings.mode;
   description.structure_only = settings.structure_only;
-  if (save_tensors_ && info_.reason.empty() && WantsContents(summary, has_summary)) {
+  if (at_once && save_tensors_ && info_.reason.empty() && WantsContents(summary, has_summary)) {
     if (info_.view.data != nullptr || ElementCount(info_.view.shape) == 0 ||
         (info_.on_device && reader_->Fetch(tensor, &info_))) {
       description.contents = &info_.view;
@@ -235,7 +261,9 @@ bool ValueWriter::Capture(PyObject* tensor, bool save, const CaptureAs& as,
                           CapturedTensor* captured) {
   reader_->Describe(tensor, &info_);
   if (as.layout != CaptureAs::Layout::kAsItIs && !Relayout(as, &info_)) return false;
-  captured->has_summary = Summarized(tensor, as.moment, &captured->summary);
+  captured->later = Start(tensor, save);
+  const bool at_once = captured->later == nullptr;
+  captured->has_summary = at_once && Summarized(tensor, as.moment, &captured->summary);
   captured->type = info_.type;
   captured->dtype = info_.dtype;
   captured->element_type = info_.view.dtype;
@@ -243,7 +271,7 @@ bool ValueWriter::Capture(PyObject* tensor, bool save, const CaptureAs& as,
   captured->requires_grad = info_.requires_grad;
   captured->reason = info_.reason;
   captured->has_contents = false;
-  if (!save || !info_.reason.empty()) return true;
+  if (!at_once || !save || !info_.reason.empty()) return true;
   if (info_.on_device && !reader_->Fetch(tensor, &info_)) return true;
   if (info_.view.data == nullptr && ElementCount(info_.view.shape) != 0) return true;
   captured->contents.clear();
@@ -268,6 +296,7 @@ void ValueWriter::WriteCaptured(RecordBuilder* builder, std::string_view key,
   description.structure_only = settings.structure_only;
   description.requires_grad = tensor.requires_grad;
   description.reason = tensor.reason;
+  description.later = tensor.later;
   TensorView view;
   if (tensor.has_contents && WantsContents(tensor.summary, tensor.has_summary)) {
     view.data = tensor.contents.data();
@@ -310,6 +339,11 @@ void ValueWriter::Flatten(PyObject* value, FlatTensors* flat, int depth) const {
       Flatten(item.get(), flat, depth + 1);
       if (flat->tensors.size() != before) flat->kept.push_back(std::move(item));
     }
+  } else if (PyObject* name = HeldName(value)) {
+    PyRef held = PyRef::Steal(PyObject_GetAttr(value, name));
+    if (!held) return PyErr_Clear();
+    Flatten(held.get(), flat, depth + 1);
+    flat->kept.push_back(std::move(held));
   }
 }
 

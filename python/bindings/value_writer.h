@@ -33,6 +33,7 @@ struct ValueSettings {
   bool structure_only = false;
   const BenchChecksums* bench = nullptr;  ///< save only tensors whose checksum differs
   int64_t differences_left = -1;          ///< with bench: how many more are saved; -1: all
+  bool defers = false;                    ///< values on a device are not waited for
 };
 
 /// How a gradient is seen when it is captured.
@@ -70,19 +71,27 @@ class ValueWriter {
 
   void Flatten(PyObject* value, FlatTensors* flat, int depth = 0) const;
 
+  /// Objects of `type` are recorded with the tensor that is their attribute `name`.
+  void AddHolder(PyRef type, PyRef name) {
+    holders_.emplace_back(std::move(type), std::move(name));
+  }
+
  private:
   void WriteTensor(RecordBuilder* builder, std::string_view key, PyObject* tensor);
   void WriteSequence(RecordBuilder* builder, std::string_view key, PyObject* value, int depth);
   void WriteDict(RecordBuilder* builder, std::string_view key, PyObject* value, int depth);
   void WriteFields(RecordBuilder* builder, std::string_view key, PyObject* value, PyObject* fields,
                    int depth);
-  void WriteOther(RecordBuilder* builder, std::string_view key, PyObject* value);
+  void WriteOther(RecordBuilder* builder, std::string_view key, PyObject* value, int depth);
+  PyObject* HeldName(PyObject* value) const;  // of the attribute; null: no holder
+  std::shared_ptr<LaterValues> Start(PyObject* tensor, bool save);             // info_ is filled
   bool Summarized(PyObject* tensor, uint64_t moment, TensorSummary* summary);  // info_ is filled
   TensorSummary SummarizeView(const TensorView& view, uint64_t moment);
   bool WantsContents(const TensorSummary& summary, bool has_summary);
 
   TensorReader* reader_;
   PyRef describe_value_, size_type_, fields_name_, named_fields_name_;
+  std::vector<std::pair<PyRef, PyRef>> holders_;   // (type, name of its tensor)
   std::unordered_set<PyTypeObject*> plain_types_;  // types that describe_value knows nothing about
   stats::SummaryCache summaries_;
   TensorInfo info_;

@@ -25,6 +25,9 @@ class Framework(Protocol):
                          "summarize": tensor -> (max, min, mean, norm, nan count, inf count),
                          "fetch": tensor -> buffer with the values in C order,
                          "is_tracer": tensor -> bool, or None}
+                        plus "later" where values on a device need not be waited for at once:
+                        {"start": (tensor, reduce?, copy?) -> handle, "wait": () -> None,
+                         "summary": handle -> as summarize, "buffer": handle -> as fetch}
                         plus "exchange" where the framework has torch's C table
         is_tracer and summarize may be None: no tracers; the values are fetched and summarized here
         autograd        what edge taps ask the framework's autograd for; None: it has no graph
@@ -35,6 +38,7 @@ class Framework(Protocol):
         name_object     object -> the prefix of the records of its calls, or None; with calls of
                         the kind "object"
         describe_value  value -> (type, json text), or None
+        holders         {type: name}: its objects are recorded with the tensor that is this attribute
         size_type       the type of shapes that is a tuple but not recorded as one, or None
         """
 

@@ -1,5 +1,6 @@
 """support_wrap_ops.yaml, and which names a risk level takes."""
 
+import functools
 import os
 from typing import Dict
 
@@ -37,6 +38,7 @@ def takes_api(risk_level: str, api: str) -> bool:
     return name in CORE_APIS if risk_level == "CORE" else name not in LAYOUT_APIS
 
 
+@functools.lru_cache(maxsize=None)
 def read_api_lists(path: str) -> Dict[str, Dict[str, bool]]:
     """The categories of support_wrap_ops.yaml with their names; True: it is no wonder when the name
     does not exist ("# some versions"). Only lists of names are understood; other lines are named in

@@ -266,7 +266,8 @@ class Session:
         writer.close()
         self._steps_taken += 1
         name = "debug.json" if self.config.level == "debug" else "dump.json"
-        say(f"{name} is at {os.path.dirname(writer.directory)}")
+        if writer.has_files():  # else it has said why not
+            say(f"{name} is at {os.path.dirname(writer.directory)}")
         for earlier in self._finished:
             earlier.finish()
         self._finished = [writer]
@@ -316,10 +317,12 @@ class Session:
         level = config.level
         self._options: Dict[str, Any] = {
             "modules": level in ("L0", "mix"),
+            "apis": level in ("L1", "mix"),
             "stacks": config.extra_info and level != "debug",
             "construct": config.extra_info and level in ("L0", "mix"),
             "save_tensors": config.task == "tensor",
             "structure_only": config.task == "structure",
+            "defers": config.async_dump,
             "summary_mode": config.summary_mode,
             "scope": config.scope,
             "list": config.listed,

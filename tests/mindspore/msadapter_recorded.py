@@ -137,3 +137,32 @@ def test_works_on_the_class(collect, debugger):
     net(torch.tensor(X))
     PrecisionDebugger.stop()
     PrecisionDebugger.step()
+
+
+class Mixed(nn.Module):
+    """A module that calls an operator and a compiled function of MindSpore."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc, self.add = nn.Linear(8, 8), ms.ops.Add()
+
+    def forward(self, x):
+        return doubled(self.add(self.fc(x), x))
+
+
+@ms.jit
+def doubled(x):
+    return x * 2
+
+
+@pytest.mark.parametrize("level", ["L1", "mix"])
+def test_operators_and_compiled_functions(collect, level):
+    inner = Mixed()
+    net = nn.Sequential(inner)
+    x = torch.tensor(X)
+    plain = net(x).asnumpy()
+    dump = collect(lambda: net(x), net, level=level)
+    added = dump.data["Primitive.add.Add.0.forward"]["output"][0]
+    assert_statistics(added, plain / 2)
+    assert_statistics(dump.data["Jit.doubled.0.forward"]["output"][0], plain)
+    assert ("Module.0.Mixed.forward.0" in dump.names) is (level == "mix")

@@ -349,11 +349,13 @@ def test_later_changes_in_place_do_not_change_what_is_recorded(collect, level, n
 
 
 @pytest.mark.parametrize("device, keep, threads, times", [
-    ("CPU", "0", 1, 1), ("CPU", "1", 1, 0), ("CPU", "0", 2, 0), ("Ascend", "0", 1, 0)])
-def test_when_operators_run_at_once(monkeypatch, device, keep, threads, times):
+    ("CPU", "", 1, 1), ("CPU", "1", 1, 0), ("CPU", "", 2, 0), ("CPU", "0", 2, 1), ("Ascend", "", 1, 0)])
+def test_when_operators_run_at_once(monkeypatch, capsys, device, keep, threads, times):
+    from msprobe import notices
     from msprobe.mindspore import framework
 
     calls = []
+    monkeypatch.setattr(notices, "_said", set())
     monkeypatch.setattr(framework._c_expression, "disable_multi_thread", lambda: calls.append(1))
     monkeypatch.setattr(framework.context, "get_context", lambda key: device)
     monkeypatch.setenv("MSPROBE_KEEP_QUEUES", keep)
@@ -366,3 +368,5 @@ def test_when_operators_run_at_once(monkeypatch, device, keep, threads, times):
     for thread in others:
         thread.join()
     assert len(calls) == times
+    said = "the program has threads" in capsys.readouterr().err
+    assert said is (threads > 1 and keep == "")

@@ -34,7 +34,34 @@ def test_file(world, name, queues, tmp_path):
     assert passed and int(passed.group(1)) > 0
 
 
-def test_plain_collective_of_two_ranks(tmp_path):
+def numbers(value):
+    """Each tensor of a value as the one number that it is full of."""
+    if isinstance(value, list):
+        return [number for item in value for number in numbers(item)]
+    if "shape" not in value:
+        return []
+    assert value["Max"] == value["Min"]
+    return [value["Max"]]
+
+
+def check_collectives(data, rank):
+    own = rank + 1
+    for name, inputs, outputs in (
+        ("all_reduce.0", [own], [3]),
+        ("all_reduce.1", [own], [3]),  # asynchronous: what it is after wait()
+        ("all_reduce.2", [own], None),  # nobody waits
+        ("broadcast.0", [own], [2]),
+        ("all_gather.0", [0, 0, own], [1, 2, own]),
+        ("gather.0", [own, 0, 0], [own, 0, 0] if rank else [own, 1, 2]),
+        ("scatter.0", [0, 5, 6], [5 + rank, 5, 6]),
+    ):
+        record = data[f"MintDistributed.{name}.forward"]
+        assert numbers(record["input_args"]) == inputs, name
+        assert ("output" in record) == (outputs is not None), name
+        assert outputs is None or numbers(record["output"]) == outputs, name
+
+
+def test_plain_collectives_of_two_ranks(tmp_path):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -54,6 +81,7 @@ def test_plain_collective_of_two_ranks(tmp_path):
         record = data["Primitive.all_reduce.AllReduce.0.forward"]
         assert record["input_args"][0]["Max"] == rank + 1
         assert record["output"][0]["Max"] == record["output"][0]["Min"] == 3
+        check_collectives(data, rank)
 
 
 @pytest.fixture(scope="module")
@@ -64,19 +92,39 @@ def cli():
     return path
 
 
+def compare(cli, directory, target, golden):
+    """What `msprobe -f mindspore graph` says of two dumps of one rank."""
+    pair = directory / "compare.json"
+    pair.write_text(json.dumps({
+        "npu_path": str(target), "bench_path": str(golden), "is_print_compare_log": True}))
+    done = subprocess.run(
+        [cli, "-f", "mindspore", "graph", "-i", str(pair), "-o", str(directory / "out"), "--json"],
+        capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)["units"][0]
+
+
+@pytest.mark.parametrize("fault", [False, True])
+def test_plain_comparison_of_cells(cli, fault, tmp_path):
+    for name in ("golden", "target"):
+        (tmp_path / name).mkdir()
+        argument = ["fault"] if fault and name == "target" else []
+        done = run(HERE / "cell_dump.py", tmp_path / name, *argument, cwd=tmp_path)
+        assert done.returncode == 0, done.stdout + done.stderr
+    total = compare(cli, tmp_path, *(
+        tmp_path / name / "dump" / "step0" / "rank0" for name in ("target", "golden")))
+    assert total["golden"]["matched"] == total["golden"]["nodes"] > 20
+    if not fault:
+        assert total["bands"][1:] == [0, 0, 0, 0] and total["culprits"] == 0
+    else:
+        assert [c["name"] for c in total["first_culprits"]] == ["Tensor.__mul__.0.forward"]
+
+
 @pytest.mark.parametrize("fault", [False, True])
 def test_compare_with_pytorch(cli, fault, tmp_path):
     """The same model with the same weights, recorded under PyTorch and under MSAdapter."""
     done = run(HERE / "cross_dump.py", tmp_path, *(["fault"] if fault else []), cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
-    pair = tmp_path / "compare.json"
-    pair.write_text(json.dumps({
-        "npu_path": str(tmp_path / "dump" / "step0" / "rank0"),
-        "bench_path": str(HERE / "data" / "pytorch"), "is_print_compare_log": True}))
-    done = subprocess.run(
-        [cli, "-f", "mindspore", "graph", "-i", str(pair), "-o", str(tmp_path / "out"), "--json"],
-        capture_output=True, text=True, check=True)
-    total = json.loads(done.stdout)["units"][0]
+    total = compare(cli, tmp_path, tmp_path / "dump" / "step0" / "rank0", HERE / "data" / "pytorch")
     assert total["golden"]["matched"] == total["golden"]["nodes"] == 60
     if not fault:
         assert total["target"]["unmatched"] == 0

@@ -133,6 +133,20 @@ def _with_side_output(module, x):
     return x * 2
 
 
+def _with_side_outputs(module, x):
+    module.losses = [x.pow(2).sum(), module.l(x).mean()]
+    return x * 2
+
+
+def _with_second_output(module, x):
+    result, module.aux = module.t(x)
+    return result
+
+
+def _dict_loss(result):
+    return result["main"].pow(2).sum() * result["rest"][0] + result["rest"][1][0].sum()
+
+
 def _hidden_and_relu(module, x):
     hidden = module.l(x)
     return hidden, F.relu(hidden)
@@ -203,6 +217,18 @@ CASES = {
     "side output": (
         lambda: Lambda(_with_side_output),
         lambda m, x: m(x * 1).pow(2).sum() + m.aux,
+    ),
+    "side outputs in a list": (
+        lambda: Lambda(_with_side_outputs, l=nn.Linear(8, 8)),
+        lambda m, x: m(x * 1).pow(2).sum() + m.losses[0] + m.losses[1],
+    ),
+    "second output used elsewhere": (
+        lambda: Lambda(_with_second_output, t=Lambda(lambda s, x: (s.l(x), x.mean()), l=nn.Linear(8, 8))),
+        lambda m, x: m(x * 1).pow(2).sum() + m.aux.exp(),
+    ),
+    "dict of outputs": (
+        lambda: Lambda(lambda s, x: {"main": s.l(x), "rest": [x.mean(), (x * 2,)]}, l=nn.Linear(8, 8)),
+        lambda m, x: _dict_loss(m(x * 1)),
     ),
     "autocast, tied": (lambda: Lambda(lambda s, x: s.l(s.l(x)), l=nn.Linear(8, 8)), _autocast),
     "transformer layer": (

@@ -86,6 +86,32 @@ def test_collectives_before_and_after(run_script, tmp_path):
     assert received["input_args"][0]["Max"] == 1 and received["output"][0]["Max"] == 5
 
 
+def test_a_batch_of_sends_and_receives(run_script, tmp_path):
+    _run(run_script, """
+        def program(rank, debugger):
+            init(rank)
+            debugger.start(nn.ModuleList([nn.Linear(2, 2)]))
+            mine, theirs = torch.full((2,), rank + 1.0), torch.zeros(2)
+            operations = [dist.P2POp(dist.isend, mine, 1 - rank), dist.P2POp(dist.irecv, theirs, 1 - rank)]
+            for work in dist.batch_isend_irecv(operations):
+                work.wait()
+            theirs.zero_()  # what was received is that of the moment when it was waited for
+            debugger.stop()
+            debugger.step()
+        """)
+    for rank in (0, 1):
+        dump = _dump(tmp_path, rank)
+        entry = dump.data["Distributed.batch_isend_irecv.0.forward"]
+        send, receive = entry["input_args"][0]
+        assert send["type"] == receive["type"] == "torch.distributed.P2POp"
+        assert [send["value"]["op"], receive["value"]["op"]] == ["isend", "irecv"]
+        assert send["value"]["peer"] == 1 - rank and send["value"]["group_ranks"] == [0, 1]
+        assert [send["tensor"]["Max"], receive["tensor"]["Max"]] == [rank + 1, 0]
+        assert [t["Max"] for t in entry["output"]] == [rank + 1, 2 - rank]
+        assert torch.equal(dump.tensor(entry["output"][1]), torch.full((2,), 2.0 - rank))
+        assert not any(".isend." in name or ".irecv." in name for name in dump.names)
+
+
 def test_a_process_becomes_a_rank_while_it_records(run_script, tmp_path):
     _run(run_script, """
         def program(rank, debugger):

@@ -65,6 +65,16 @@ def test_our_graph_reads_the_dumps(gpt_dump, tmp_path):
     assert list((tmp_path / "out").rglob("*.vis*"))
 
 
+@pytest.mark.skipif(not _command(), reason="there is no msprobe command")
+def test_the_recorded_sample_leads_to_its_fault(tmp_path):
+    _run("record_sample", tmp_path / "sample")
+    result = subprocess.run(
+        [_command(), "graph", str(tmp_path / "sample/target"), str(tmp_path / "sample/golden"), "-o",
+         str(tmp_path / "out")], capture_output=True, text=True, timeout=120)
+    assert "first divergence: Tensor.mul.1.forward" in result.stdout, result.stdout + result.stderr
+    assert "examples/pytorch/record_sample.py" in result.stdout  # no path of this machine
+
+
 @pytest.mark.skipif(not os.environ.get("MSPROBE_PEER_PYTHONPATH"),
                     reason="MSPROBE_PEER_PYTHONPATH names no installation of mindstudio-probe")
 def test_the_peers_graph_visualize_reads_the_dumps(gpt_dump, tmp_path):

@@ -89,13 +89,14 @@ _HOOK_CASES = [
     name for name in CASES
     if name not in ("batch norm + in-place relu", "in-place relu on a view", "output used inside",
                     "identity", "custom function", "custom functions inside", "checkpoint, reentrant",
-                    "dataclass and keyword", "autocast, tied", "checkpoint", "residual, used twice",
+                    "dataclass and keyword", "dict of outputs", "autocast, tied", "checkpoint", "residual, used twice",
                     "transformer layer", "transformer layer, no batch_first", "lstm")
 ] + ["transformer layer"]
 
 
+@pytest.mark.parametrize("level", ["L0", "mix"])
 @pytest.mark.parametrize("case", _HOOK_CASES)
-def test_modules_agree_with_full_backward_hooks(case, collect):
+def test_modules_agree_with_full_backward_hooks(case, level, collect):
     make, loss = CASES[case]
     torch.manual_seed(1)
     model = make()
@@ -116,7 +117,7 @@ def test_modules_agree_with_full_backward_hooks(case, collect):
 
     root = nn.ModuleList([model])
     dump = collect(
-        lambda: _run(case, model, x.clone().requires_grad_(), loss), root, level="mix", task="tensor"
+        lambda: _run(case, model, x.clone().requires_grad_(), loss), root, level=level, task="tensor"
     )
     compared = 0
     for name, module in model.named_modules():
@@ -259,6 +260,25 @@ def test_a_gradient_that_comes_over_several_edges_is_their_sum(collect):
     dump = collect(lambda: inner(x * 1).sum().backward(), model, level="L0", task="tensor")
     entry = dump.data["Module.0.Lambda.backward.0"]
     assert torch.equal(dump.tensor(entry["output"][0]), x.grad)
+
+
+@pytest.mark.parametrize("level", ["L0", "mix"])
+def test_gradients_of_all_outputs_in_a_dict(level, collect):
+    make, loss = CASES["dict of outputs"]
+    model = make()
+    x = torch.randn(2, 3, 8, requires_grad=True)
+    outputs = []
+
+    def keep(module, args, result):
+        outputs.extend([result["main"], result["rest"][0], result["rest"][1][0]])
+        [o.retain_grad() for o in outputs]
+
+    model.register_forward_hook(keep)
+    dump = collect(lambda: loss(model, x).backward(), nn.ModuleList([model]), level=level, task="tensor")
+    entry = dump.data["Module.0.Lambda.backward.0"]
+    assert [o.grad is None for o in outputs] == [False] * 3
+    assert all(torch.equal(dump.tensor(g), o.grad) for g, o in zip(entry["input"], outputs))
+    assert torch.allclose(dump.tensor(entry["output"][0]), x.grad)
 
 
 def test_parameters_grad_counts_accumulations(debugger, tmp_path):

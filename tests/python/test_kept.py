@@ -229,7 +229,10 @@ def test_fault_21_a_later_step_that_cannot_be_written(strict, debugger, tmp_path
         assert float(torch.cos(torch.zeros(1))) == 1
     with d.collect():
         torch.sin(torch.ones(1))
-    assert "step 1 is not collected" in capfd.readouterr().err
+    said = capfd.readouterr()
+    assert "step 1 is not collected" in said.err
+    assert [line for line in said.out.splitlines() if line.startswith("dump.json is at")] == [
+        f"dump.json is at {tmp_path}/dump/step{step}" for step in (0, 2)]
     PrecisionDebugger._forget()
     assert read_dump(tmp_path / "dump", 2).names == ["Torch.sin.0.forward"]
 

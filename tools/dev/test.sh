@@ -27,13 +27,14 @@ run_ctest() {
   add_counts $((total - bad)) "$bad" 0
 }
 
-# run_pytest VENV PATHS...
+# run_pytest VENV PATHS...: RESULTS names its log and results, in place of the first path
 run_pytest() {
-  local venv=$1 log; shift
-  log="build/logs/pytest-$(basename "$1").log"
+  local venv=$1 log name; shift
+  name=${RESULTS:-$(basename "$1")}
+  log="build/logs/pytest-$name.log"
   mkdir -p build/logs
   MSPROBE_BUILD="$PWD/build" MSPROBE_CLI="$PWD/build/bin/msprobe" MSPROBE_STRICT=1 "$venv/bin/python" -m pytest -q -rfEs --color=no \
-    --junitxml "build/results/pytest-$(basename "$1").xml" "$@" 2>&1 \
+    --junitxml "build/results/pytest-$name.xml" "$@" 2>&1 \
     | tee "$log" | grep -vE '^[.sxFE]+ *\[ *[0-9]+%\]$' || true
   local line
   line=$(tail -n 1 "$log")
@@ -82,6 +83,41 @@ test_fuzz() {
       tail -n 30 "build/logs/$name.log"; printf 'FAILED: %s\n' "$name"; add_counts 0 1 0
     fi
   done
+}
+
+test_wheel() {
+  dev_wheel
+  say "the wheel in an empty environment"
+  run_pytest .venv tests/wheel
+}
+
+# The oldest torch that installs here: tools/packages/python-torch-oldest.txt.
+test_torch_oldest() {
+  setup_core
+  setup_venv .venv-torch-oldest tools/packages/python-torch-oldest.txt
+  setup_web_dist
+  install_package .venv-torch-oldest
+  dev_build
+  say "Python tests with the oldest PyTorch"
+  RESULTS=torch-oldest run_pytest .venv-torch-oldest tests/python
+}
+
+# The collector under real torch, with its extension module built for sanitizers.
+test_sanitized_python() {
+  setup_python
+  say "the collector under ASan and UBSan"
+  local directory=build-asan-python
+  configure_and_build "$directory" msprobe_core -DCMAKE_BUILD_TYPE=RelWithDebInfo -DMSPROBE_PYTHON=ON \
+    -DMSPROBE_TESTS=OFF -DMSPROBE_SANITIZE=address,undefined -DPython_EXECUTABLE="$PWD/.venv/bin/python"
+  rm -rf "$directory/package"
+  mkdir "$directory/package"
+  cp -r python/msprobe "$directory/package/"
+  find "$directory" -name '_core.*.so' -not -path '*/package/*' -exec cp {} "$directory/package/msprobe/" \;
+  # Python itself never frees all it has; libstdc++ has to be there before its exceptions are watched.
+  RESULTS=sanitized-python PYTHONPATH="$PWD/$directory/package" ASAN_OPTIONS=detect_leaks=0 \
+    LD_PRELOAD="$(g++ -print-file-name=libasan.so) $(g++ -print-file-name=libstdc++.so)" \
+    run_pytest .venv tests/python/test_{config,debugger,deferred,distributed,gradients,kept,listed}.py \
+      tests/python/test_{recorded,seed,tool_errors,unchanged}.py
 }
 
 # clang-tidy takes as long as all other parts together: ./dev lint alone runs it.
@@ -141,13 +177,15 @@ test_docs() {
 
 dev_test() {
   local parts=("$@") part start=$SECONDS
-  # sanitizers and fuzz build the core three times more: by name, or in ./dev soak.
+  # The other parts build the core again and install more: by name, or in ./dev soak.
   [ $# -gt 0 ] || parts=(lint cpp golden python mindspore web browser docs)
   [ $# -gt 0 ] || setup_test
   for part in "${parts[@]}"; do
     case "$part" in
-      cpp|sanitizers|fuzz|lint|golden|python|mindspore|web|browser|docs) "test_$part" ;;
-      *) die "no test part '$part'; there are cpp sanitizers fuzz lint golden python mindspore web browser docs" ;;
+      cpp|lint|golden|python|mindspore|web|browser|docs) "test_$part" ;;
+      sanitizers|fuzz|wheel|torch-oldest|sanitized-python) "test_${part//-/_}" ;;
+      *) die "no test part '$part'; there are cpp lint golden python mindspore web browser docs" \
+             "sanitizers fuzz wheel torch-oldest sanitized-python" ;;
     esac
     printf '(%d s so far: %d passed, %d failed, %d skipped)\n' $((SECONDS - start)) "$passed" "$failed" "$skipped"
   done
@@ -162,8 +200,11 @@ dev_faults() { /usr/bin/python3 tools/faults_table.py; }
 dev_ci() { dev_demo --no-serve; dev_test; }
 
 dev_soak() {
-  say "soak: sanitizers, long fuzzing and repeated tests"
+  say "soak: sanitizers, the wheel, the oldest torch, long fuzzing and repeated tests"
   test_sanitizers
+  test_sanitized_python
+  test_wheel
+  test_torch_oldest
   FUZZ_SECONDS=${FUZZ_SECONDS:-1800} test_fuzz
   if compgen -G "tests/soak/test_*.py" >/dev/null; then setup_python; dev_build; run_pytest .venv tests/soak; fi
   printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"

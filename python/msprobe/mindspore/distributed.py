@@ -5,6 +5,7 @@ from typing import Any, Optional
 from mindspore.communication import GlobalComm, get_rank
 
 from msprobe import _core
+from msprobe.modules import subclasses
 from msprobe.trampoline import make_trampoline
 
 
@@ -17,15 +18,15 @@ def rank() -> Optional[int]:
         return None
 
 
-def watch_handles(patches: Any, torch: Optional[Any]) -> None:
+def watch_handles(patches: Any) -> None:
     """A record of an asynchronous collective is complete when its handle has been waited for."""
     try:
         from mindspore._c_expression import CommHandle
     except ImportError:
         return
-    wait = getattr(CommHandle, "wait", None)
-    if wait is None:
-        return
     _core.set_waitable(CommHandle)
-    if not patches.add(wait, "wait", "", make_trampoline):
-        patches.add_attribute(CommHandle, "wait", "wait", "")
+    # What functions give back is of a subclass, which holds another handle.
+    for kind in (CommHandle, *subclasses(CommHandle)):
+        wait = kind.__dict__.get("wait")
+        if wait is not None and not patches.add(wait, "wait", "", make_trampoline):
+            patches.add_attribute(kind, "wait", "wait", "")

@@ -9,7 +9,7 @@ from mindspore.common.api import _pynative_executor
 
 from msprobe.framework import ModuleEntry
 from msprobe.mindspore import adapter, api_calls, distributed, gradients, module_calls, tensors
-from msprobe.notices import say
+from msprobe.notices import say, warn
 
 
 class MindSporeFramework:
@@ -88,7 +88,7 @@ class MindSporeFramework:
         gradients.watch_passes(patches)
 
     def watch_handles(self, patches: Any) -> None:
-        distributed.watch_handles(patches, self.torch)
+        distributed.watch_handles(patches)
 
     def begin_gradients(self) -> None:
         _run_operators_at_once()
@@ -109,12 +109,19 @@ def _run_operators_at_once() -> None:
     """MindSpore hands each operator from thread to thread, and who wants a value waits, spinning, until
     its operator has come through. On the CPU that costs a multiple of what the operators do; from the
     first recorded step on they run in the thread that calls them. MindSpore has no way back, and two
-    threads that call operators at once would then crash: a program that has threads keeps the queues.
+    threads that call operators at once would then crash, more surely than they do otherwise: a program
+    that has threads keeps the queues, unless its user knows better.
     """
     switch_off = getattr(_c_expression, "disable_multi_thread", None)
     if switch_off is None or context.get_context("device_target") != "CPU":
         return
-    if threading.active_count() > 1 or os.environ.get("MSPROBE_KEEP_QUEUES") == "1":
+    keep = os.environ.get("MSPROBE_KEEP_QUEUES")
+    if keep == "1":
+        return
+    if keep != "0" and threading.active_count() > 1:
+        warn("the program has threads, so MindSpore's operators keep going through its queues and "
+             "recording takes several times as long: set MSPROBE_KEEP_QUEUES=0 in the environment if "
+             "the threads call no operators, else 1", kind="queues")
         return
     _pynative_executor.sync()  # what has been handed over runs before what is not
     switch_off()

@@ -26,9 +26,15 @@ class TorchFramework:
                 "summarize": tensors.summarize,
                 "fetch": tensors.fetch,
                 "is_tracer": tensors.is_tracer,
+                "later": {
+                    "start": tensors.start,
+                    "wait": tensors.wait,
+                    "summary": tensors.started_summary,
+                    "buffer": tensors.started_buffer,
+                },
                 "exchange": {
                     "tensor": torch.Tensor,
-                    "tensor_base": torch._C.TensorBase,
+                    "tensor_base": torch.Tensor.__base__,
                     "parameter": torch.nn.Parameter,
                     "enabled": os.environ.get("MSPROBE_EXCHANGE_API", "1") != "0",
                     "force_device_path": os.environ.get("MSPROBE_FORCE_DEVICE_PATH", "0") == "1",
@@ -37,6 +43,8 @@ class TorchFramework:
             "autograd": _autograd(),
             "describe_value": tensors.describe_value,
             "size_type": torch.Size,
+            "holders": tensors.holders(),
+            "name_object": api_calls.name_object,
         }
 
     def rank(self) -> Optional[int]:
@@ -99,5 +107,5 @@ def _autograd() -> dict:
         "queue_callback": torch.autograd.Variable._execution_engine.queue_callback,
         "register_hook": torch.autograd.Function._register_hook,
         "ordered_dict": collections.OrderedDict,
-        "tensor_base": torch._C.TensorBase,
+        "tensor_base": torch.Tensor.__base__,
     }

@@ -57,32 +57,88 @@ def _place(tensor: Any) -> Tuple[Optional[int], Optional[tuple], Optional[str]]:
 def summarize(tensor: Any) -> Optional[Tuple]:
     """(max, min, mean, norm, number of NaN, number of infinite values), computed on the device."""
     with torch.no_grad(), torch._C.DisableTorchFunctionSubclass():
-        tensor = tensor.detach()
-        if tensor.numel() == 0:
-            return None
-        if tensor.dtype.is_complex:
-            tensor = tensor.abs()
-        wide = torch.float32 if tensor.device.type == "mps" else torch.float64
-        values = tensor.to(wide)
-        parts = [values.max(), values.min(), values.mean(), values.square().sum().sqrt()]
-        if not tensor.dtype.is_floating_point:
-            numbers = torch.stack(parts).tolist()
-            exact = tensor.to(torch.int64)
-            return (*torch.stack([exact.max(), exact.min()]).tolist(), *numbers[2:], 0, 0)
-        parts += [values.isnan().sum().to(wide), values.isinf().sum().to(wide)]
-        return tuple(torch.stack(parts).tolist())
+        return None if tensor.numel() == 0 else _numbers(_reduced(tensor.detach()))
+
+
+def _reduced(tensor: Any) -> Tuple:
+    """What is read of a tensor's values, on its device: (numbers, exact extremes of integers)."""
+    if tensor.dtype.is_complex:
+        tensor = tensor.abs()
+    wide = torch.float32 if tensor.device.type == "mps" else torch.float64
+    values = tensor.to(wide)
+    parts = [values.max(), values.min(), values.mean(), values.square().sum().sqrt()]
+    if not tensor.dtype.is_floating_point:
+        exact = tensor.to(torch.int64)
+        return torch.stack(parts), torch.stack([exact.max(), exact.min()])
+    parts += [values.isnan().sum().to(wide), values.isinf().sum().to(wide)]
+    return torch.stack(parts), None
+
+
+def _numbers(reduced: Tuple) -> Tuple:
+    numbers, exact = reduced
+    if exact is None:
+        return tuple(numbers.tolist())
+    return (*exact.tolist(), *numbers.tolist()[2:], 0, 0)
 
 
 def fetch(tensor: Any) -> Any:
     """A buffer with the values in C order."""
     with torch.no_grad(), torch._C.DisableTorchFunctionSubclass():
-        here = tensor.detach().resolve_conj().resolve_neg().cpu().contiguous()
-        size = here.numel() * here.element_size()
-        if size == 0:
-            return b""
-        buffer = (ctypes.c_ubyte * size).from_address(here.data_ptr())
-        buffer.tensor = here  # whose memory it is
-        return buffer
+        return _buffer(tensor.detach().resolve_conj().resolve_neg().cpu().contiguous())
+
+
+def _buffer(here: Any) -> Any:
+    size = here.numel() * here.element_size()
+    if size == 0:
+        return b""
+    buffer = (ctypes.c_ubyte * size).from_address(here.data_ptr())
+    buffer.tensor = here  # whose memory it is
+    return buffer
+
+
+_started_on = set()  # devices that have not been waited for
+
+
+def start(tensor: Any, reduce: bool, copy: bool) -> Tuple:
+    """Queues on the tensor's device what reduces and copies it; later calls on it come after that.
+
+    Gives (reduced or None, copy or None): tensors in this machine's memory that hold their values
+    after wait().
+    """
+    with torch.no_grad(), torch._C.DisableTorchFunctionSubclass():
+        tensor = tensor.detach()
+        _started_on.add(tensor.device)
+        reduced = copied = None
+        if reduce:
+            reduced = tuple(None if part is None else _sent(part) for part in _reduced(tensor))
+        if copy:
+            copied = _sent(tensor.resolve_conj().resolve_neg().contiguous())
+        return reduced, copied
+
+
+def _synchronize(device: Any) -> Any:
+    return getattr(getattr(torch, device.type, None), "synchronize", None)
+
+
+def _sent(tensor: Any) -> Any:
+    """A copy in pinned memory; there at once from devices that cannot be waited for."""
+    return tensor.to("cpu", non_blocking=_synchronize(tensor.device) is not None, copy=True)
+
+
+def wait() -> None:
+    for device in _started_on:
+        synchronize = _synchronize(device)
+        if synchronize is not None and device.type != "cpu":
+            synchronize(*([] if device.type == "mps" else [device]))
+    _started_on.clear()
+
+
+def started_summary(handle: Tuple) -> Tuple:
+    return _numbers(handle[0])
+
+
+def started_buffer(handle: Tuple) -> Any:
+    return _buffer(handle[1])
 
 
 def is_tracer(tensor: Any) -> bool:
@@ -106,10 +162,17 @@ def _describe_distributed(value: Any) -> Optional[Tuple[str, str]]:
         return "torch.ProcessGroup", json.dumps(_group(value))
     if isinstance(value, dist.P2POp):
         operation = getattr(value.op, "__name__", str(value.op))
-        return "torch.distributed.P2POp", json.dumps({"op": operation, "peer": value.peer})
+        return "torch.distributed.P2POp", json.dumps(
+            {"op": operation, "peer": value.peer, "tag": value.tag, **_group(value.group)})
     if type(value).__name__ in ("ReduceOp", "RedOpType"):
         return "torch.distributed.ReduceOp", json.dumps(str(getattr(value, "op", value)))
     return None
+
+
+def holders() -> dict:
+    """Types whose objects are recorded with a tensor of theirs: {type: the attribute's name}."""
+    dist = torch.distributed
+    return {dist.P2POp: "tensor"} if dist.is_available() else {}
 
 
 def _group(group: Any) -> dict:

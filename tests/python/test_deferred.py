@@ -1,0 +1,105 @@
+"""async_dump: what a device computes and copies is fetched when the step ends, or memory asks for it."""
+
+import json
+
+import pytest
+import torch
+
+from conftest import read_dump, write_config
+
+PROGRAM = """
+    import sys, torch
+    from torch import nn
+    from msprobe.pytorch import PrecisionDebugger, tensors
+
+    waits = []
+
+    def wait(original=tensors.wait):
+        waits.append(1)
+        original()
+
+    tensors.wait = wait
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(8, 8), nn.ReLU(inplace=True), nn.Linear(8, 4))
+    debugger = PrecisionDebugger(config_path=sys.argv[1])
+    debugger.start(model)
+    for _ in range(2):
+        x = torch.randn(3, 8)
+        y = model(x).t()
+        z = y.detach() + 1
+        torch.sigmoid(z)
+        z.zero_()  # what was recorded is that of the call
+        (y > 0).sum() + torch.complex(y, y).conj().abs().sum()
+        y.exp().sum().backward()
+    torch.zeros(0).relu()
+    before_stop = len(waits)
+    loss = model(torch.ones(2, 8)).sum()
+    debugger.stop()
+    after_stop = len(waits)
+    loss.backward()
+    debugger.step()
+    print("waits", before_stop, after_stop, len(waits))
+    """
+
+
+def _run(run_script, tmp_path, name, env, top, **config):
+    directory = tmp_path / name
+    directory.mkdir()
+    result = run_script(PROGRAM, write_config(directory, top=top, **config), env=env)
+    (line,) = [line for line in result.stdout.splitlines() if line.startswith("waits")]
+    return read_dump(directory / "dump"), line
+
+
+DEVICE = {"MSPROBE_FORCE_DEVICE_PATH": "1"}
+
+
+@pytest.mark.parametrize("config", [{"task": "statistics"}, {"task": "tensor"},
+                                    {"task": "statistics", "summary_mode": "md5"},
+                                    {"task": "statistics", "summary_mode": "xor"}],
+                         ids=lambda config: config.get("summary_mode", config["task"]))
+def test_deferred_values_are_those_of_the_call(config, run_script, tmp_path):
+    at_once, line = _run(run_script, tmp_path, "at_once", DEVICE, {}, **config)
+    assert line == "waits 0 0 0"
+    deferred, line = _run(run_script, tmp_path, "deferred", DEVICE, {"async_dump": True}, **config)
+    assert line == "waits 0 1 2"  # forward and backward at stop(), what comes after it at step()
+    assert deferred.names == at_once.names and "Module.2.Linear.backward.2" in deferred.names
+    assert json.dumps(deferred.data) == json.dumps(at_once.data)
+    assert deferred.construct == at_once.construct
+    assert deferred.ledger["entries"] == at_once.ledger["entries"]
+    files = deferred.directory / "dump_tensor_data"
+    assert files.exists() == (config["task"] == "tensor")
+    for file in files.iterdir() if files.exists() else ():
+        expected = torch.load(at_once.directory / "dump_tensor_data" / file.name, weights_only=True)
+        assert torch.equal(torch.load(file, weights_only=True), expected), file.name
+
+
+def test_values_in_this_machines_memory_are_read_at_once(run_script, tmp_path):
+    at_once, _ = _run(run_script, tmp_path, "at_once", {}, {}, task="tensor")
+    deferred, line = _run(run_script, tmp_path, "deferred", {}, {"async_dump": True}, task="tensor")
+    assert line == "waits 0 0 0"
+    assert json.dumps(deferred.data) == json.dumps(at_once.data)
+
+
+def test_what_is_deferred_has_bounded_memory(run_script, tmp_path):
+    result = run_script("""
+        import sys, torch
+        from msprobe.pytorch import PrecisionDebugger, tensors
+
+        waits = []
+
+        def wait(original=tensors.wait):
+            waits.append(1)
+            original()
+
+        tensors.wait = wait
+        debugger = PrecisionDebugger(config_path=sys.argv[1])
+        debugger.start()
+        x = torch.zeros(12 << 20)
+        for _ in range(4):
+            x.relu_()  # 48 MiB before, 48 MiB after
+        print("waits", len(waits))
+        debugger.stop()
+        debugger.step()
+        """, write_config(tmp_path, task="tensor", level="L1", top={"async_dump": True}), env=DEVICE)
+    assert "waits 1" in result.stdout
+    assert len(read_dump(tmp_path / "dump").names) == 4

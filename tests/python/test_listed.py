@@ -1,0 +1,51 @@
+"""support_wrap_ops.yaml: operators of torch.ops.aten."""
+
+import torch
+
+
+def test_operators_are_recorded_and_stay_what_they_are(collect):
+    relu, call = torch.ops.aten.relu, torch._ops.OpOverloadPacket.__call__
+    code = call.__code__
+    x = torch.tensor([-1.0, 2.0], requires_grad=True)
+    kept = []
+
+    def program():
+        assert torch.ops.aten.relu is relu
+        y = relu(x * 1)  # held since before start()
+        kept.append(torch.ops.aten.add.Tensor(y, y))  # one overload alone is not listed
+        torch.ops.aten.sum(y).backward()
+
+    dump = collect(program, None, level="L1")
+    names = [name for name in dump.names if not name.startswith("Tensor.")]
+    assert names == ["Aten.relu.0.forward", "Aten.sum.0.forward", "Aten.sum.0.backward",
+                     "Aten.relu.0.backward"]
+    entry = dump.data["Aten.relu.0.forward"]
+    assert len(entry["input_args"]) == 1 and entry["output"][0]["Max"] == 2
+    assert dump.data["Aten.relu.0.backward"]["output"][0]["Min"] == 0
+    assert torch.equal(x.grad, torch.tensor([0.0, 1.0])) and kept[0][1] == 4
+    assert call.__code__ is code
+
+
+def test_only_listed_operators_are_recorded(collect, monkeypatch, tmp_path):
+    from msprobe.pytorch import api_calls
+
+    path = tmp_path / "support_wrap_ops.yaml"
+    path.write_text("aten:\n  - relu\n  - no_such_operator\n")
+    monkeypatch.setattr(api_calls, "LIST_PATH", str(path))
+    monkeypatch.setattr(api_calls, "_aten", set())
+    x = torch.ones(2)
+    dump = collect(lambda: torch.ops.aten.sin(torch.ops.aten.relu(x)), None, level="L1")
+    assert dump.names == ["Aten.relu.0.forward"]
+
+
+def test_operators_that_do_not_exist_are_named(run_script, tmp_path):
+    path = tmp_path / "ops.yaml"
+    path.write_text("aten:\n  - relu\n  - no_such_operator\n")
+    result = run_script(f"""
+        from msprobe.pytorch import PrecisionDebugger, api_calls
+
+        api_calls.LIST_PATH = {str(path)!r}
+        debugger = PrecisionDebugger(dump_path="dump", level="L1")
+        debugger.start()
+        """)
+    assert "1 listed APIs do not exist here: aten.no_such_operator" in result.stderr
