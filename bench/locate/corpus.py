@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Makes the corpus of faults and of benign pairs: corpus.py DIRECTORY [--faults N] [--benign N] [--only MODEL]
+"""Makes the corpus of faults and of benign pairs: corpus.py DIRECTORY [--faults N] [--benign N] [--seed N]
+
+--held-out: other models too. --only MODEL: one model.
 
 DIRECTORY/<model>/{golden*,<number>}/{statistics,md5,tensor} are dumps, DIRECTORY/cases.json lists the
 pairs with what is right for each.
@@ -21,13 +23,17 @@ import record
 import sites
 import truth
 from models import MODELS, Whole, spread_weights
+from models_held_out import HELD_OUT
+
+ALL_MODELS = {**MODELS, **HELD_OUT}
 
 
 class Maker:
-    def __init__(self, root: pathlib.Path, name: str) -> None:
-        self.root, self.name = root / name, name
-        torch.manual_seed(7)
-        self.model = Whole(MODELS[name]())
+    def __init__(self, root: pathlib.Path, name: str, seed: int) -> None:
+        """`seed`: of the choice of faults; weights and data follow from it."""
+        self.root, self.name, self.seed = root / name, name, seed
+        torch.manual_seed(4 + seed)
+        self.model = Whole(ALL_MODELS[name]())
         spread_weights(self.model)
         self.batch = self.model.net.batch()
         self.cases: list[dict] = []
@@ -75,7 +81,7 @@ class Maker:
         golden = {False: self.record("golden", None)}
         if has_decode:
             golden[True] = self.record("golden-decode", None, True)
-        for i, fault in enumerate(faults.all_faults(self.model, survey, decode, 3, count)):
+        for i, fault in enumerate(faults.all_faults(self.model, survey, decode, self.seed, count)):
             target = self.record(str(i), fault, fault.decode)
             case: dict = {"model": self.name, "kind": fault.kind, "where": fault.where,
                           "target": f"{self.name}/{i}", "benign": False,
@@ -99,8 +105,8 @@ class Maker:
         place = f"benign-{seed}-{setting.__name__}{suffix}"
         if place not in self.recorded:
             self.recorded.add(place)
-            torch.manual_seed(100 + seed)
-            model = Whole(MODELS[self.name]())
+            torch.manual_seed(97 + self.seed + seed)
+            model = Whole(ALL_MODELS[self.name]())
             spread_weights(model)
             batch = model.net.batch()
             with setting(model) as run:
@@ -115,13 +121,15 @@ def main() -> int:
     parser.add_argument("directory", type=pathlib.Path)
     parser.add_argument("--faults", type=int, default=100, help="for each model, at most")
     parser.add_argument("--benign", type=int, default=50, help="for each model")
-    parser.add_argument("--only", choices=MODELS)
+    parser.add_argument("--seed", type=int, default=3)
+    parser.add_argument("--held-out", action="store_true", help="also models that the rules were not made on")
+    parser.add_argument("--only", choices=ALL_MODELS)
     arguments = parser.parse_args()
     os.environ.setdefault("MSPROBE_STRICT", "1")
     torch.set_num_threads(1)
     cases = []
-    for name in [arguments.only] if arguments.only else MODELS:
-        maker = Maker(arguments.directory, name)
+    for name in [arguments.only] if arguments.only else ALL_MODELS if arguments.held_out else MODELS:
+        maker = Maker(arguments.directory, name, arguments.seed)
         maker.faults(arguments.faults)
         maker.benign(arguments.benign)
         cases += maker.cases

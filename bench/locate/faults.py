@@ -193,7 +193,7 @@ def changed_models(model: nn.Module, rng: random.Random, most: int) -> list[Faul
                      change=lambda other: change([other.get_submodule(name) for name in names]))
 
     faults = []
-    for name in pick((nn.LayerNorm, nn.BatchNorm2d)):
+    for name in pick((nn.LayerNorm, nn.BatchNorm2d, nn.RMSNorm)):
         faults.append(fault("wrong eps", [name], lambda found: setattr(found[0], "eps", 0.1)))
     for name in pick(nn.BatchNorm2d):
         faults.append(fault("norm in evaluation", [name], lambda found: found[0].eval()))

@@ -19,6 +19,7 @@ class Answer:
     first: Optional[str]
     culprits: list[str]
     error: str = ""
+    rank: Optional[int] = None  # where `first` is
 
 
 @dataclasses.dataclass
@@ -56,9 +57,9 @@ def ask_peer(program: str, target: pathlib.Path, golden: pathlib.Path) -> Answer
 
 
 def answer_of(summary: dict) -> Answer:
-    culprits = [culprit["name"] for unit in summary["units"] for culprit in unit["first_culprits"]]
-    first = culprits[0] if culprits else (summary["units"][0].get("first_difference") or {}).get("name")
-    return Answer(first, culprits)
+    culprits = summary["first_culprits"]
+    first = culprits[0] if culprits else summary.get("first_difference") or {}
+    return Answer(first.get("name"), [culprit["name"] for culprit in culprits], rank=first.get("rank"))
 
 
 def is_right(case: dict, mode: str, answer: Answer) -> bool:
@@ -66,6 +67,8 @@ def is_right(case: dict, mode: str, answer: Answer) -> bool:
         return False
     if case["benign"]:
         return not answer.culprits
+    if case.get("ranks", -1) not in (-1, answer.rank):  # -1: wrong on all ranks alike
+        return False
     return answer.first in case["truth"][mode]["names"]
 
 
@@ -97,9 +100,12 @@ def misses(results: list[Result]) -> list[str]:
         case = result.case
         wanted = "no culprit" if case["benign"] else " or ".join(case["truth"][result.mode]["names"])
         said = result.answer.error or (", ".join(result.answer.culprits[:2]) or f"none; first difference {result.answer.first}")
-        lines.append(f"{result.mode}, {case['model']}, {case['kind']} ({case['target']}): wanted {wanted}; said {said}")
+        at = "" if case.get("ranks", -1) == -1 else f" on rank {case['ranks']}"
+        there = "" if result.answer.rank is None else f" on rank {result.answer.rank}"
+        lines.append(f"{result.mode}, {case['model']}, {case['kind']} ({case['target']}): wanted {wanted}{at}; "
+                     f"said {said}{there}")
     return lines
 
 
-def load(root: pathlib.Path) -> Any:
-    return json.loads((root / "cases.json").read_text())
+def load(root: pathlib.Path, name: str = "cases.json") -> Any:
+    return json.loads((root / name).read_text())

@@ -28,6 +28,7 @@ class Diverged:
     error_in: Optional[float]
     error_out: Optional[float]
     culprit: Optional[str] = None
+    culprit_rank: Optional[int] = None
     source: str = ""
     stack: list[str] = field(default_factory=list)
 

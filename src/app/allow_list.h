@@ -32,6 +32,8 @@ class AllowList {
 
   /// Errors: NotFound, InvalidArgument (yaml is broken or has another structure; names the line).
   static Result<AllowList> Load(const std::filesystem::path& path);
+  /// The same of a text; `path` is for messages.
+  static Result<AllowList> Parse(const std::string& text, const std::string& path);
 
   Outcome Apply(std::span<const report::NotCompared> nodes) const;
 
@@ -40,8 +42,5 @@ class AllowList {
   std::unordered_map<std::string, size_t> exact_;  ///< into entries_
   std::vector<size_t> patterns_;                   ///< into entries_
 };
-
-/// True if all of `text` matches: * any text, ? one byte.
-bool MatchesPattern(std::string_view pattern, std::string_view text);
 
 }  // namespace msprobe::app

@@ -15,20 +15,6 @@ using report::NotCompared;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TEST(Pattern, StarsAndQuestionMarks) {
-  EXPECT_TRUE(MatchesPattern("a.b", "a.b"));
-  EXPECT_FALSE(MatchesPattern("a.b", "a.bc"));
-  EXPECT_TRUE(MatchesPattern("*", ""));
-  EXPECT_TRUE(MatchesPattern("*.fc?.*", "Module.net.fc1.Linear"));
-  EXPECT_FALSE(MatchesPattern("*.fc?.*", "Module.net.fc12.Linear"));
-  EXPECT_TRUE(MatchesPattern("a*b*c", "aXbXbYc"));
-  EXPECT_FALSE(MatchesPattern("a*b*c", "aXbXbYcd"));
-  EXPECT_FALSE(MatchesPattern("", "a"));
-  EXPECT_TRUE(MatchesPattern("", ""));
-  // Must not take exponential time.
-  EXPECT_FALSE(MatchesPattern("*a*a*a*a*a*a*a*a*a*a*b", std::string(5000, 'a')));
-}
-
 class GateTest : public testing::Test {
  protected:
   GateTest() : units_(1) {

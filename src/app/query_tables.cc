@@ -200,7 +200,8 @@ constexpr const char* kComparisonTables = R"sql(
 CREATE TABLE nodes (step INTEGER, rank INTEGER, node_order INTEGER, name TEXT, golden TEXT,
   parent TEXT, status TEXT, idx REAL, worst_below REAL, reason TEXT);
 CREATE TABLE diverged (place INTEGER, step INTEGER, rank INTEGER, name TEXT, role TEXT,
-  culprit TEXT, error_in REAL, error_out REAL, reason TEXT, source TEXT);
+  culprit TEXT, culprit_rank INTEGER, error_in REAL, error_out REAL, reason TEXT,
+  source TEXT);
 CREATE VIEW culprits AS SELECT * FROM diverged WHERE role = 'culprit' ORDER BY place;
 CREATE TABLE not_compared (step INTEGER, rank INTEGER, side TEXT, name TEXT, kind TEXT,
   reason TEXT);
@@ -261,7 +262,8 @@ class ComparisonFiller final : public UnitSink {
 
   Status AddReport(const report::RunReport& report) {
     MSPROBE_ASSIGN_OR_RETURN(
-        Statement diverged, database_.Prepare("INSERT INTO diverged VALUES (?,?,?,?,?,?,?,?,?,?)"));
+        Statement diverged,
+        database_.Prepare("INSERT INTO diverged VALUES (?,?,?,?,?,?,?,?,?,?,?)"));
     int64_t place = 0;
     for (const auto* list : {&report.culprits, &report.victims}) {
       for (const report::DivergedNode& node : *list) {
@@ -290,10 +292,11 @@ class ComparisonFiller final : public UnitSink {
     row->BindText(3, node.name);
     row->BindText(4, compare::RoleName(node.role));
     BindText(5, node.culprit, row);
-    BindDouble(6, node.error_in, row);
-    BindDouble(7, node.error_out, row);
-    row->BindText(8, node.reason);
-    BindText(9, node.source, row);
+    BindNumber(6, node.culprit_rank, row);
+    BindDouble(7, node.error_in, row);
+    BindDouble(8, node.error_out, row);
+    row->BindText(9, node.reason);
+    BindText(10, node.source, row);
     return Insert(row);
   }
 

@@ -12,11 +12,13 @@
 #include "base/stage_timer.h"
 #include "base/thread_pool.h"
 #include "compare/first_divergence.h"
+#include "compare/rank_chain.h"
 #include "compare/tolerance.h"
 #include "compare/tolerance_learning.h"
 #include "dump/rank_dump.h"
 #include "graph/collective_linker.h"
 #include "graph/graph.h"
+#include "report/rank_origins.h"
 
 namespace msprobe::app {
 
@@ -66,6 +68,7 @@ struct Work {
   std::optional<size_t> golden_link;
   report::UnitSummary summary;
   report::UnitDetails details;
+  compare::RankTrace trace;
 };
 
 void Name(const PlannedUnit& plan, report::UnitSummary* summary) {
@@ -126,6 +129,7 @@ class JobRunner {
 
   Status Prepare(base::Diagnostics* diagnostics);
   void RunBatch(size_t begin, size_t end);
+  void ChainRanks(size_t begin, size_t end);
   void RunUnit(size_t index, size_t inner_threads);
   Status CollectLinks(size_t index, size_t inner_threads);
   Status CompareUnit(size_t index, size_t inner_threads);
@@ -215,6 +219,28 @@ void JobRunner::RunBatch(size_t begin, size_t end) {
     golden_links_.Finish(&works_[begin].diagnostics);
   }
   for_all([&](size_t i) { RunUnit(i, inner_threads); });
+  if (count > 1 && !job_.golden.empty() && !cancelled()) ChainRanks(begin, end);
+}
+
+/// What an error on one rank has to do with those on the others.
+void JobRunner::ChainRanks(size_t begin, size_t end) {
+  std::vector<size_t> linked;  // works, by their number at the linker
+  for (size_t i = begin; i < end; ++i) {
+    if (!works_[i].target_link) continue;
+    linked.resize(std::max(linked.size(), *works_[i].target_link + 1));
+    linked[*works_[i].target_link] = i;
+  }
+  std::vector<compare::RankTrace> traces;
+  std::vector<int64_t> rank_numbers;
+  for (const size_t i : linked) {
+    traces.push_back(std::move(works_[i].trace));
+    rank_numbers.push_back(works_[i].plan.target.rank.value_or(0));
+  }
+  const auto origins = compare::ChainRanks(traces, rank_numbers, target_links_.LinkedCalls());
+  for (size_t link = 0; link < linked.size(); ++link) {
+    Work& work = works_[linked[link]];
+    report::TellOrigins(origins[link], rank_numbers, &work.summary, &work.details);
+  }
 }
 
 Status JobRunner::CollectLinks(size_t index, size_t inner_threads) {
@@ -350,6 +376,7 @@ Status JobRunner::ComparePair(size_t index, const Graphs& graphs, size_t inner_t
   } else {
     divergences = compare::FindDivergences(&comparison, inner_threads, &tolerance_);
   }
+  if (work.target_link) work.trace = compare::TraceRank(comparison, divergences);
   report::SummarizeComparison(comparison, divergences, &work.summary);
   if (job_.want_details) {
     work.details = report::CollectDetails(comparison, divergences, work.summary);

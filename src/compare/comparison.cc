@@ -36,7 +36,13 @@ class Assembler {
       node.values_begin += values_begin;
       node.reason = reason_ids[node.reason];
     }
-    for (ValueResult& value : part.values) value.reason = reason_ids[value.reason];
+    const auto first_ulps = static_cast<double>(comparison_.ulps.size());
+    const bool real_data = comparison_.mode == CompareMode::kRealData;
+    for (ValueResult& value : part.values) {
+      value.reason = reason_ids[value.reason];
+      if (real_data) value.metrics[kUlpPlace] += first_ulps;  // NaN, none, stays NaN
+    }
+    comparison_.ulps.insert(comparison_.ulps.end(), part.ulps.begin(), part.ulps.end());
     comparison_.values.insert(comparison_.values.end(), part.values.begin(), part.values.end());
     for (base::Diagnostic& damage : part.damaged) {
       if (damage.kind == base::DiagnosticKind::kUnreadableTensor) {
@@ -165,6 +171,12 @@ void Note(std::string fact, base::Diagnostics* diagnostics) {
 }
 
 }  // namespace
+
+const stats::UlpCounts* Comparison::UlpsOf(const ValueResult& value) const {
+  const double place = value.metrics[kUlpPlace];
+  if (mode != CompareMode::kRealData || !(place < static_cast<double>(ulps.size()))) return nullptr;
+  return &ulps[static_cast<size_t>(place)];
+}
 
 std::string_view CompareModeName(CompareMode mode) {
   switch (mode) {

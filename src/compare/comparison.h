@@ -14,6 +14,7 @@
 #include "graph/graph.h"
 #include "graph/match.h"
 #include "msprobe/status.h"
+#include "stats/ulp_kernels.h"
 
 namespace msprobe::compare {
 
@@ -30,7 +31,8 @@ std::string_view NodeStatusName(NodeStatus status);
 
 /// Metrics of one value of a target node against its partner, by mode:
 /// statistics: diff Max, Min, Mean, Norm; relative error Max, Min, Mean, Norm
-/// real data: Cosine, EucDist, MaxAbsErr, MaxRelativeErr, One/Five Thousandths ratio; 2 unused
+/// real data: Cosine, EucDist, MaxAbsErr, MaxRelativeErr, One/Five Thousandths ratio, of floats the
+/// place in Comparison::ulps; 1 unused
 /// A metric that cannot be computed is NaN in here and absent in every file.
 struct ValueResult {
   std::array<double, 8> metrics;
@@ -53,6 +55,8 @@ struct NodeResult {
   uint32_t values_size = 0;
 };
 
+inline constexpr size_t kUlpPlace = 6;  ///< into ValueResult::metrics
+
 /// What one rank's target and golden have in common. The graphs are kept alive.
 struct Comparison {
   CompareMode mode = CompareMode::kStatistics;
@@ -61,10 +65,13 @@ struct Comparison {
   graph::Match match;
   std::vector<NodeResult> nodes;  ///< by target node
   std::vector<ValueResult> values;
-  std::vector<std::string> reasons;  ///< [0] is empty
+  std::vector<stats::UlpCounts> ulps;  ///< real data: of the values that are floats
+  std::vector<std::string> reasons;    ///< [0] is empty
   uint64_t unreadable_tensors = 0;
 
   const NodeResult& result(graph::NodeId target_node) const { return nodes[target_node]; }
+  /// How many units in the last place the elements are apart; null where nothing was counted.
+  const stats::UlpCounts* UlpsOf(const ValueResult& value) const;
 };
 
 struct CompareOptions {

@@ -444,12 +444,17 @@ class Finder {
     DivergenceReport report;
     for (const NodeId id : order) {
       const Role role = states_[id].role;
+      const NodeFacts& facts = facts_.nodes[id];
+      if (facts.is_collective) {
+        const bool known = facts.compared && !facts.inputs_unknown;
+        report.collectives.push_back({id, known, facts.error_in});
+      }
       if (role == Role::kNone) continue;
       const NodeId origin = Origin(id);
       if (role == Role::kCulprit) report.culprits.push_back(id);
-      report.divergences.push_back(
-          {id, role, origin == id ? kNoNode : origin, std::min(1.0, facts_.nodes[id].error_in),
-           std::min(1.0, facts_.nodes[id].error_out), std::move(states_[id].reason)});
+      report.divergences.push_back({id, role, origin == id ? kNoNode : origin,
+                                    std::min(1.0, facts.error_in), std::min(1.0, facts.error_out),
+                                    std::move(states_[id].reason)});
     }
     return report;
   }

@@ -22,9 +22,17 @@ struct Divergence {
   std::string reason;                      ///< one sentence
 };
 
+/// A communication with other ranks: what goes into it here.
+struct CollectiveInput {
+  graph::NodeId node = graph::kNoNode;
+  bool compared = false;
+  double error = 0;
+};
+
 struct DivergenceReport {
-  std::vector<Divergence> divergences;  ///< in execution order, every node whose values differ
-  std::vector<graph::NodeId> culprits;  ///< best first
+  std::vector<Divergence> divergences;       ///< in execution order, every node whose values differ
+  std::vector<graph::NodeId> culprits;       ///< best first
+  std::vector<CollectiveInput> collectives;  ///< in execution order, also those that agree
 };
 
 /// Separates the nodes that caused a divergence (inputs agree, outputs do not) from those that

@@ -281,6 +281,10 @@ void NodeComparer::CompareElements(const Value& target, const Value& golden, Val
                      metrics.ratio_five_thousandths,
                      kNaN,
                      kNaN};
+  if (metrics.ulps != stats::UlpCounts{}) {
+    result->metrics[kUlpPlace] = static_cast<double>(results_.ulps.size());
+    results_.ulps.push_back(metrics.ulps);
+  }
   result->nan_on_both_sides = metrics.special_both > 0;
   if (metrics.special_mismatch > 0) {
     Raise(NodeStatus::kError, "NaN or infinity on one side only", result);

@@ -19,6 +19,7 @@ struct NodeResults {
   std::vector<graph::NodeId> ids;
   std::vector<NodeResult> nodes;  ///< by position in `ids`
   std::vector<ValueResult> values;
+  std::vector<stats::UlpCounts> ulps;  ///< as Comparison::ulps
   ReasonTable reasons;
   std::vector<base::Diagnostic> damaged;  ///< records and tensors
   std::vector<graph::NodeId> huge;        ///< left out: compare them one at a time, see below

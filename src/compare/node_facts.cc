@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/thread_pool.h"
+#include "compare/reduction_length.h"
 #include "compare/tolerance.h"
 #include "compare/value_error.h"
 #include "dump/record.h"
@@ -98,11 +99,8 @@ class Gatherer {
       if (value.kind != ValueKind::kTensor) continue;
       facts_->dtype = Coarser(facts_->dtype, value.dtype);
       dtypes_differ |= results_ != nullptr && results_[i].reason != 0;
-      for (uint32_t d = 0; d < value.shape_size; ++d) {
-        const auto extent = static_cast<double>(record_.extents[value.shape_begin + d]);
-        facts_->reduction = std::max(facts_->reduction, extent);
-      }
     }
+    facts_->reduction = ReductionLength(comparison_.target->nodes[id], record_);
     if (dtypes_differ) facts_->dtype = Coarser(facts_->dtype, CoarsestOfGolden(id));
   }
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "compare/tolerance.h"
 #include "formats/tensor_file.h"
 #include "tensor/dtype.h"
 #include "tensor/half.h"
@@ -88,7 +89,8 @@ bool CompareTensorFiles(const RecordedTensor& target, const RecordedTensor& gold
   if (!golden_file.ok()) unreadable->push_back(Named(golden_file.status(), golden));
   if (!target_file.ok() || !golden_file.ok()) return false;
   const auto compared =
-      stats::ComparePair(target_file->view(), golden_file->view(), threads, cancel);
+      stats::ComparePair(target_file->view(), golden_file->view(), threads, cancel,
+                         Coarser(target.value->dtype, golden.value->dtype));
   if (compared.status().code() == StatusCode::kCancelled) return false;
   if (!compared.ok()) {
     unreadable->push_back(Named(compared.status(), target));

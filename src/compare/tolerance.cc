@@ -1,51 +1,22 @@
 #include "compare/tolerance.h"
 
-#include <yaml-cpp/yaml.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 
 #include "base/file.h"
 #include "base/numbers.h"
+#include "base/wildcard.h"
+#include "formats/yaml/yaml_file.h"
 
 namespace msprobe::compare {
 
 namespace {
 
 constexpr size_t kMaxFileSize = 64 << 20;
-constexpr const char* kAdvice =
-    "write 'rules:' and below it '- {name: \"Functional.softmax.*\", bound: 1.0e-3}', or let "
-    "msprobe tolerance write the file";
-
-Status BadLine(const YAML::Mark& mark, const std::string& what, const std::string& path) {
-  const std::string line =
-      mark.is_null() ? "" : "line " + std::to_string(mark.line + 1) + " of the tolerances: ";
-  return InvalidArgumentError(line + what, kAdvice, path);
-}
+using formats::YamlFile;
 
 bool Wild(std::string_view text) { return text.find_first_of("*?") != std::string_view::npos; }
-
-/// * and ?; goes back to the last star only, so that no pattern takes long.
-bool Fits(std::string_view pattern, std::string_view text) {
-  size_t p = 0, t = 0;
-  size_t star = std::string_view::npos, resume = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t]) && pattern[p] != '*') {
-      ++p, ++t;
-    } else if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      resume = t;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      t = ++resume;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
-}
 
 bool IsNumber(std::string_view part) {
   return !part.empty() &&
@@ -69,62 +40,60 @@ bool IsNamePattern(std::string_view text) {
          before.find('.') != std::string_view::npos;
 }
 
-Result<double> ReadNumber(const YAML::Node& node, const std::string& what,
-                          const std::string& path) {
+Result<double> ReadNumber(const YAML::Node& node, const std::string& what, const YamlFile& file) {
   const auto number = node.IsScalar() ? base::ParseDouble(node.Scalar()) : std::nullopt;
   if (!number || !(*number >= 0) || !std::isfinite(*number)) {
-    return BadLine(node.Mark(), what + " is not a number from 0 on", path);
+    return file.Bad(node.Mark(), what + " is not a number from 0 on");
   }
   return *number;
 }
 
-Status ReadRules(const YAML::Node& rules, const std::string& path, ToleranceProfile* profile) {
-  if (!rules.IsSequence()) return BadLine(rules.Mark(), "'rules' is not a list", path);
+Status ReadRules(const YAML::Node& rules, const YamlFile& file, ToleranceProfile* profile) {
+  if (!rules.IsSequence()) return file.Bad(rules.Mark(), "'rules' is not a list");
   for (const YAML::Node& rule : rules) {
     if (!rule.IsMap() || !rule["name"] || !rule["bound"] || rule.size() != 2) {
-      return BadLine(rule.Mark(), "a rule is not {name: ..., bound: ...}", path);
+      return file.Bad(rule.Mark(), "a rule is not {name: ..., bound: ...}");
     }
     const YAML::Node name = rule["name"];
     if (!name.IsScalar() || name.Scalar().empty()) {
-      return BadLine(name.Mark(), "the name of a rule is not a text", path);
+      return file.Bad(name.Mark(), "the name of a rule is not a text");
     }
     MSPROBE_ASSIGN_OR_RETURN(const double bound,
-                             ReadNumber(rule["bound"], "the bound of " + name.Scalar(), path));
+                             ReadNumber(rule["bound"], "the bound of " + name.Scalar(), file));
     profile->AddRule({name.Scalar(), bound});
   }
   return Status::Ok();
 }
 
-Status ReadRoundings(const YAML::Node& roundings, const std::string& path,
-                     ToleranceProfile* profile) {
+Status ReadRoundings(const YAML::Node& roundings, const YamlFile& file, ToleranceProfile* profile) {
   if (!roundings.IsMap()) {
-    return BadLine(roundings.Mark(), "'roundings' is not 'dtype: number'", path);
+    return file.Bad(roundings.Mark(), "'roundings' is not 'dtype: number'");
   }
   for (const auto& entry : roundings) {
     const std::string name = entry.first.IsScalar() ? entry.first.Scalar() : std::string();
     const DType dtype = tensor::ParseDType(name);
     if (UnitRoundoff(dtype) == 0) {
-      return BadLine(entry.first.Mark(), "'" + name + "' is not a dtype that rounds", path);
+      return file.Bad(entry.first.Mark(), "'" + name + "' is not a dtype that rounds");
     }
-    MSPROBE_ASSIGN_OR_RETURN(const double count, ReadNumber(entry.second, name, path));
+    MSPROBE_ASSIGN_OR_RETURN(const double count, ReadNumber(entry.second, name, file));
     profile->SetRoundings(dtype, count);
   }
   return Status::Ok();
 }
 
-Result<ToleranceProfile> ReadDocument(const YAML::Node& document, const std::string& path) {
+Result<ToleranceProfile> ReadDocument(const YAML::Node& document, const YamlFile& file) {
   ToleranceProfile profile;
   if (!document.IsMap() || document.size() == 0) {
-    return BadLine(document.Mark(), "neither 'rules' nor 'roundings'", path);
+    return file.Bad(document.Mark(), "neither 'rules' nor 'roundings'");
   }
   for (const auto& entry : document) {
     const std::string key = entry.first.IsScalar() ? entry.first.Scalar() : std::string();
     if (key == "rules") {
-      MSPROBE_RETURN_IF_ERROR(ReadRules(entry.second, path, &profile));
+      MSPROBE_RETURN_IF_ERROR(ReadRules(entry.second, file, &profile));
     } else if (key == "roundings") {
-      MSPROBE_RETURN_IF_ERROR(ReadRoundings(entry.second, path, &profile));
+      MSPROBE_RETURN_IF_ERROR(ReadRoundings(entry.second, file, &profile));
     } else {
-      return BadLine(entry.first.Mark(), "'" + key + "' is neither 'rules' nor 'roundings'", path);
+      return file.Bad(entry.first.Mark(), "'" + key + "' is neither 'rules' nor 'roundings'");
     }
   }
   return profile;
@@ -185,7 +154,7 @@ std::optional<double> ToleranceProfile::Bound(std::string_view node) const {
   consider(NamePattern(node));
   for (const size_t rule : wild_) {
     if (rule >= first) break;
-    if (Fits(rules_[rule].pattern, node)) first = rule;
+    if (base::FitsWildcards(rules_[rule].pattern, node)) first = rule;
   }
   if (first == rules_.size()) return std::nullopt;
   return rules_[first].bound;
@@ -212,11 +181,12 @@ std::string ToleranceProfile::ToYaml(std::string_view comment) const {
 }
 
 Result<ToleranceProfile> ParseToleranceProfile(const std::string& text, const std::string& path) {
-  try {
-    return ReadDocument(YAML::Load(text), path);
-  } catch (const YAML::Exception& error) {
-    return BadLine(error.mark, error.msg, path);
-  }
+  const YamlFile file{"tolerances",
+                      "write 'rules:' and below it '- {name: \"Functional.softmax.*\", bound: "
+                      "1.0e-3}', or let msprobe tolerance write the file",
+                      path};
+  return formats::ReadYaml(
+      text, file, [&](const YAML::Node& document) { return ReadDocument(document, file); });
 }
 
 Result<ToleranceProfile> LoadToleranceProfile(const std::filesystem::path& path) {

@@ -24,6 +24,7 @@ struct LinkedCall {
   size_t root = kNoRoot;            ///< of one-to-all and all-to-one, if it was dumped
   std::vector<Member> members;      ///< by rank number; point to point: sender, receiver
   std::vector<int64_t> not_dumped;  ///< ranks that take part as well
+  bool all_dumped = false;          ///< it is recorded who takes part, and all of them are members
 };
 
 /// Links the same collective (and send/recv pairs) on all ranks of one step. Keeps of each rank

@@ -143,6 +143,7 @@ std::vector<LinkedCall> CollectiveLinker::LinkedCalls() const {
       call.name = together.front()->name;
       call.pattern = key.pattern;
       call.not_dumped = not_dumped;
+      call.all_dumped = !key.ranks.empty() && together.size() == key.ranks.size();
       for (const Endpoint* member : together) {
         call.members.push_back({member->rank, member->node});
         if (rank_numbers_[member->rank] == together.front()->root) call.root = member->rank;
@@ -157,7 +158,8 @@ std::vector<LinkedCall> CollectiveLinker::LinkedCalls() const {
       linked.push_back({.name = receive.name,
                         .pattern = CollectivePattern::kPointToPoint,
                         .members = {{send.rank, send.node}, {receive.rank, receive.node}},
-                        .not_dumped = {}});
+                        .not_dumped = {},
+                        .all_dumped = true});
     }
   }
   return linked;

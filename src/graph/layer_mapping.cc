@@ -1,10 +1,9 @@
 #include "graph/layer_mapping.h"
 
-#include <yaml-cpp/yaml.h>
-
 #include <algorithm>
 
 #include "base/file.h"
+#include "formats/yaml/yaml_file.h"
 
 namespace msprobe::graph {
 namespace {
@@ -12,14 +11,7 @@ namespace {
 constexpr size_t kMaxFileSize = 16 << 20;
 /// Aliases let a small file stand for many rules.
 constexpr size_t kMaxRules = 1'000'000;
-constexpr const char* kAdvice =
-    "write 'ClassName:' and below it, indented, 'child.path: golden.child.path'";
-
-Status BadLine(const YAML::Mark& mark, const std::string& what, const std::string& path) {
-  const std::string line =
-      mark.is_null() ? "" : "line " + std::to_string(mark.line + 1) + " of the layer mapping: ";
-  return InvalidArgumentError(line + what, kAdvice, path);
-}
+using formats::YamlFile;
 
 bool IsModulePath(const std::string& text) {
   return !text.empty() && text.front() != '.' && text.back() != '.' &&
@@ -30,19 +22,19 @@ size_t Levels(const std::string& path) {
   return static_cast<size_t>(std::count(path.begin(), path.end(), '.')) + 1;
 }
 
-Status ReadClass(const std::string& name, const YAML::Node& body, const std::string& path,
+Status ReadClass(const std::string& name, const YAML::Node& body, const YamlFile& file,
                  std::vector<LayerMapping::Rule>* rules) {
   for (const auto& entry : body) {
     const YAML::Node& from = entry.first;
     const YAML::Node& to = entry.second;
-    if (!from.IsScalar()) return BadLine(from.Mark(), "a child path is not plain text", path);
+    if (!from.IsScalar()) return file.Bad(from.Mark(), "a child path is not plain text");
     const std::string& child = from.Scalar();
     if (!to.IsScalar()) {
-      return BadLine(from.Mark(), "'" + child + "' has no golden path as plain text", path);
+      return file.Bad(from.Mark(), "'" + child + "' has no golden path as plain text");
     }
     if (!IsModulePath(child) || !IsModulePath(to.Scalar())) {
-      return BadLine(from.Mark(),
-                     "'" + child + ": " + to.Scalar() + "' is not a pair of module paths", path);
+      return file.Bad(from.Mark(),
+                      "'" + child + ": " + to.Scalar() + "' is not a pair of module paths");
     }
     rules->push_back({child, to.Scalar()});
   }
@@ -55,29 +47,28 @@ Status ReadClass(const std::string& name, const YAML::Node& body, const std::str
       rules->begin(), rules->end(),
       [](const auto& a, const auto& b) { return a.target_path == b.target_path; });
   if (twice == rules->end()) return Status::Ok();
-  return BadLine(body.Mark(), "'" + twice->target_path + "' stands twice under '" + name + "'",
-                 path);
+  return file.Bad(body.Mark(), "'" + twice->target_path + "' stands twice under '" + name + "'");
 }
 
-Result<LayerMapping> ReadDocument(const YAML::Node& document, const std::string& path) {
+Result<LayerMapping> ReadDocument(const YAML::Node& document, const YamlFile& file) {
   if (!document.IsMap() || document.size() == 0) {
-    return BadLine(document.Mark(), "no class names", path);
+    return file.Bad(document.Mark(), "no class names");
   }
   LayerMapping mapping;
   size_t rules = 0;
   for (const auto& entry : document) {
     const YAML::Node& name = entry.first;
-    if (!name.IsScalar()) return BadLine(name.Mark(), "a class name is not plain text", path);
+    if (!name.IsScalar()) return file.Bad(name.Mark(), "a class name is not plain text");
     const std::string& text = name.Scalar();
     if (!entry.second.IsMap() || entry.second.size() == 0) {
-      return BadLine(name.Mark(), "'" + text + "' has no 'child.path: golden.child.path' below it",
-                     path);
+      return file.Bad(name.Mark(),
+                      "'" + text + "' has no 'child.path: golden.child.path' below it");
     }
     rules += entry.second.size();
-    if (rules > kMaxRules) return LimitExceededError("more than a million rules", {}, path);
+    if (rules > kMaxRules) return LimitExceededError("more than a million rules", {}, file.path);
     const auto [it, is_new] = mapping.by_class.try_emplace(text);
-    if (!is_new) return BadLine(name.Mark(), "'" + text + "' stands twice", path);
-    MSPROBE_RETURN_IF_ERROR(ReadClass(text, entry.second, path, &it->second));
+    if (!is_new) return file.Bad(name.Mark(), "'" + text + "' stands twice");
+    MSPROBE_RETURN_IF_ERROR(ReadClass(text, entry.second, file, &it->second));
   }
   return mapping;
 }
@@ -85,11 +76,11 @@ Result<LayerMapping> ReadDocument(const YAML::Node& document, const std::string&
 }  // namespace
 
 Result<LayerMapping> ParseLayerMapping(const std::string& text, const std::string& path) {
-  try {
-    return ReadDocument(YAML::Load(text), path);
-  } catch (const YAML::Exception& error) {
-    return BadLine(error.mark, error.msg, path);
-  }
+  const YamlFile file{"layer mapping",
+                      "write 'ClassName:' and below it, indented, 'child.path: golden.child.path'",
+                      path};
+  return formats::ReadYaml(
+      text, file, [&](const YAML::Node& document) { return ReadDocument(document, file); });
 }
 
 Result<LayerMapping> LoadLayerMapping(const std::filesystem::path& path) {

@@ -5,17 +5,12 @@
 #include <tuple>
 #include <utility>
 
+#include "graph/call_clocks.h"
+
 namespace msprobe::graph {
 namespace {
 
 constexpr size_t kNone = SIZE_MAX;
-
-/// A call as one rank sees it.
-struct Entry {
-  uint32_t position = 0;
-  size_t call = 0;
-  const OverflowScan::Communication* flags = nullptr;
-};
 
 class Chainer {
  public:
@@ -25,7 +20,8 @@ class Chainer {
 
   OverflowChain Run() {
     CollectEntries();
-    SetClocks();
+    clocks_ = ClockCalls(entries_, calls_.size());
+    chain_.contradictory = clocks_.contradictory;
     TimeFirstEvents();
     for (size_t rank = 0; rank < scans_.size(); ++rank) {
       if (!scans_[rank].events.empty()) FindOrigin(rank);
@@ -55,58 +51,13 @@ class Chainer {
     for (size_t call = 0; call < calls_.size(); ++call) {
       for (const LinkedCall::Member& member : calls_[call].members) {
         const auto* flags = Flags(scans_[member.rank], member.node);
-        if (flags != nullptr) entries_[member.rank].push_back({flags->position, call, flags});
+        if (flags != nullptr) entries_[member.rank].push_back({flags->position, call});
       }
     }
-    for (std::vector<Entry>& entries : entries_) {
-      std::ranges::sort(entries, [](const Entry& a, const Entry& b) {
+    for (std::vector<CallEntry>& entries : entries_) {
+      std::ranges::sort(entries, [](const CallEntry& a, const CallEntry& b) {
         return std::tie(a.position, a.call) < std::tie(b.position, b.call);
       });
-    }
-  }
-
-  /// Longest way of calls that wait for each other. Calls at one position (a batch) do not.
-  void SetClocks() {
-    clocks_.assign(calls_.size(), 0);
-    std::vector<uint32_t> waits(calls_.size(), 0);
-    std::vector<std::vector<size_t>> next(calls_.size());
-    for (const std::vector<Entry>& entries : entries_) {
-      size_t group = 0;  // begin of the entries at the position before
-      for (size_t i = 0; i < entries.size();) {
-        size_t end = i;
-        while (end < entries.size() && entries[end].position == entries[i].position) ++end;
-        for (size_t from = group; from < i; ++from) {
-          for (size_t to = i; to < end; ++to) {
-            next[entries[from].call].push_back(entries[to].call);
-            ++waits[entries[to].call];
-          }
-        }
-        group = i;
-        i = end;
-      }
-    }
-    std::vector<size_t> ready;
-    for (size_t call = 0; call < calls_.size(); ++call) {
-      if (waits[call] == 0) ready.push_back(call);
-    }
-    size_t done = 0;
-    size_t scan_from = 0;
-    std::vector<bool> visited(calls_.size(), false);
-    while (done < calls_.size()) {
-      if (ready.empty()) {  // a cycle: the ranks pair their calls in different orders
-        chain_.contradictory = true;
-        while (visited[scan_from]) ++scan_from;
-        ready.push_back(scan_from);
-      }
-      const size_t call = ready.back();
-      ready.pop_back();
-      if (visited[call]) continue;
-      visited[call] = true;
-      ++done;
-      for (const size_t later : next[call]) {
-        clocks_[later] = std::max(clocks_[later], clocks_[call] + 1);
-        if (waits[later] > 0 && --waits[later] == 0) ready.push_back(later);
-      }
     }
   }
 
@@ -127,23 +78,14 @@ class Chainer {
     return takes ? best : kNone;
   }
 
-  uint32_t ClockAt(size_t rank, uint32_t position) const {
-    uint32_t clock = 0;
-    for (const Entry& entry : entries_[rank]) {
-      if (entry.position > position) break;
-      clock = std::max(clock, clocks_[entry.call] + 1);
-    }
-    return clock;
-  }
-
   using Time = std::tuple<uint32_t, uint32_t, int64_t>;  ///< clock, position, rank number
 
   void TimeFirstEvents() {
     for (size_t rank = 0; rank < scans_.size(); ++rank) {
       const std::vector<OverflowEvent>& events = scans_[rank].events;
       times_.push_back(events.empty() ? Time(UINT32_MAX, UINT32_MAX, rank_numbers_[rank])
-                                      : Time(ClockAt(rank, events[0].position), events[0].position,
-                                             rank_numbers_[rank]));
+                                      : Time(ClockAt(entries_[rank], clocks_, events[0].position),
+                                             events[0].position, rank_numbers_[rank]));
     }
   }
   bool IsEarlier(size_t a, size_t b) const { return times_[a] < times_[b]; }
@@ -166,7 +108,7 @@ class Chainer {
 
   void FindSender(Found* found) const {
     const OverflowEvent& first = found->told.first;
-    const std::vector<Entry>& entries = entries_[found->rank];
+    const std::vector<CallEntry>& entries = entries_[found->rank];
     for (size_t i = entries.size(); i-- > 0;) {
       if (entries[i].position > first.position) continue;
       const bool own = entries[i].position == first.position;
@@ -184,7 +126,7 @@ class Chainer {
     if (!first.is_collective) return;
     found->told.origin = OverflowOrigin::kReceivedUnknown;
     found->told.through = first.name;
-    for (const Entry& entry : entries) {
+    for (const CallEntry& entry : entries) {
       if (entry.position == first.position) found->told.not_dumped = calls_[entry.call].not_dumped;
     }
   }
@@ -266,7 +208,7 @@ class Chainer {
     });
     for (const Found* found : order) {
       if (found->parent == kNone || OriginOf(found->rank) != first->rank) continue;
-      const uint32_t clock = clocks_[found->call];
+      const uint32_t clock = clocks_.clocks[found->call];
       OverflowHop& hop = hops[{clock, found->call, found->told.from_rank}];
       hop.through = calls_[found->call].name;
       hop.from = found->told.from_rank;
@@ -282,10 +224,10 @@ class Chainer {
   std::span<const OverflowScan> scans_;
   std::span<const int64_t> rank_numbers_;
   const std::vector<LinkedCall>& calls_;
-  std::vector<std::vector<Entry>> entries_;  ///< by rank, in order
-  std::vector<uint32_t> clocks_;             ///< by call
-  std::vector<Time> times_;                  ///< by rank, of its first event
-  std::vector<Found> found_;                 ///< by rank
+  std::vector<std::vector<CallEntry>> entries_;  ///< by rank, in order
+  CallClocks clocks_;
+  std::vector<Time> times_;   ///< by rank, of its first event
+  std::vector<Found> found_;  ///< by rank
   OverflowChain chain_;
 };
 

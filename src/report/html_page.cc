@@ -8,6 +8,7 @@
 
 #include "formats/json/json_string.h"
 #include "report/counts_table.h"
+#include "report/first_places.h"
 #include "report/printable.h"
 #include "report/table_columns.h"
 
@@ -56,8 +57,22 @@ void AppendPlaced(const std::string& place, std::string_view name, std::string* 
   AppendCode(name, out);
 }
 
+void AppendFirstDifference(const RunReport& report, std::string* out) {
+  const std::optional<PlacedNode> first = FirstDifference(report.units);
+  if (!first) return;
+  out->append("<h2>No culprit; the first difference</h2>\n<p>");
+  AppendPlaced(PlaceText(first->unit->step, first->unit->rank), first->node->name, out);
+  out->append("<br>");
+  AppendHtml(first->node->reason, out);
+  if (!first->node->source.empty()) {
+    out->append("<br>");
+    AppendCode(first->node->source, out);
+  }
+  out->append("</p>\n");
+}
+
 void AppendCulprits(const RunReport& report, std::string* out) {
-  if (report.culprits.empty()) return;
+  if (report.culprits.empty()) return AppendFirstDifference(report, out);
   out->append("<h2>Culprits, best first</h2>\n<ol>\n");
   const size_t shown = std::min(kListedNodes, report.culprits.size());
   for (size_t i = 0; i < shown; ++i) {
@@ -101,7 +116,11 @@ void AppendVictims(const RunReport& report, std::string* out) {
     out->append("<tr><td>");
     AppendPlaced(PlaceText(node.step, node.rank), node.name, out);
     out->append("</td><td>").append(compare::RoleName(node.role)).append("</td><td>");
-    if (!node.culprit.empty()) AppendCode(node.culprit, out);
+    const bool elsewhere = node.culprit_rank != node.rank;
+    if (!node.culprit.empty()) {
+      AppendPlaced(elsewhere ? PlaceText(node.step, node.culprit_rank) : std::string(),
+                   node.culprit, out);
+    }
     out->append("</td><td class=\"number\">");
     AppendDouble(node.error_in, out);
     out->append("</td><td class=\"number\">");

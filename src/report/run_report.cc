@@ -19,10 +19,12 @@ void Move(std::vector<DivergedNode>* from, std::vector<DivergedNode>* to) {
              std::make_move_iterator(from->end()));
 }
 
-/// Culprits of all ranks: by step, then by their place in their own unit's list, then by rank.
+/// Culprits of all ranks: by step, then by the communications before them, then by their place in
+/// their own unit's list, then by rank.
 std::vector<DivergedNode> RankCulprits(std::vector<UnitDetails>* details) {
   struct Placed {
     int64_t step;
+    uint32_t clock;
     size_t place;
     size_t unit;
     DivergedNode* node;
@@ -31,11 +33,11 @@ std::vector<DivergedNode> RankCulprits(std::vector<UnitDetails>* details) {
   for (size_t unit = 0; unit < details->size(); ++unit) {
     std::vector<DivergedNode>& culprits = (*details)[unit].culprits;
     for (size_t i = 0; i < culprits.size(); ++i) {
-      all.push_back({culprits[i].step.value_or(-1), i, unit, &culprits[i]});
+      all.push_back({culprits[i].step.value_or(-1), culprits[i].clock, i, unit, &culprits[i]});
     }
   }
   std::sort(all.begin(), all.end(), [](const Placed& a, const Placed& b) {
-    return std::tie(a.step, a.place, a.unit) < std::tie(b.step, b.place, b.unit);
+    return std::tie(a.step, a.clock, a.place, a.unit) < std::tie(b.step, b.clock, b.place, b.unit);
   });
   std::vector<DivergedNode> ranked;
   ranked.reserve(all.size());

@@ -33,6 +33,8 @@ void WriteDiverged(const DivergedNode& node, bool culprit, JsonWriter* json) {
   } else {
     json->Key("culprit");
     node.culprit.empty() ? json->Null() : json->String(node.culprit);
+    json->Key("culprit_rank");
+    node.culprit_rank ? json->Int(*node.culprit_rank) : json->Null();
   }
   json->EndObject();
 }

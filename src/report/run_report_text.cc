@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "report/counts_table.h"
+#include "report/first_places.h"
 #include "report/printable.h"
 #include "report/run_report.h"
 
@@ -40,15 +41,13 @@ void AppendLine(std::string_view lead, std::string_view text, std::string* out) 
 
 void AppendCulprits(const RunReport& report, std::string* out) {
   if (report.culprits.empty()) {
-    for (const UnitSummary& unit : report.units) {
-      if (!unit.first_difference) continue;
-      const std::string place = PlaceText(unit.step, unit.rank);
-      out->append("\nfirst difference").append(place.empty() ? "" : ", ").append(place);
-      out->append(": ").append(PrintableName(unit.first_difference->name)).push_back('\n');
-      AppendLine("      ", unit.first_difference->reason, out);
-      AppendLine("      ", unit.first_difference->source, out);
-      break;
-    }
+    const std::optional<PlacedNode> first = FirstDifference(report.units);
+    if (!first) return;
+    const std::string place = PlaceText(first->unit->step, first->unit->rank);
+    out->append("\nfirst difference").append(place.empty() ? "" : ", ").append(place);
+    out->append(": ").append(PrintableName(first->node->name)).push_back('\n');
+    AppendLine("      ", first->node->reason, out);
+    AppendLine("      ", first->node->source, out);
     return;
   }
   const size_t shown = std::min(kListedCulprits, report.culprits.size());

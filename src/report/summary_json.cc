@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "formats/json/json_writer.h"
+#include "report/first_places.h"
 
 namespace msprobe::report {
 
@@ -23,13 +24,32 @@ void WriteSide(const char* name, const SideCounts& counts, JsonWriter* json) {
   json->EndObject().EndObject();
 }
 
-void WriteNode(const ListedNode& node, JsonWriter* json) {
-  json->BeginObject().Key("name").String(node.name);
+void WriteMembers(const ListedNode& node, JsonWriter* json) {
+  json->Key("name").String(node.name);
   json->Key("index").Double(node.index);  // null where there is none
   json->Key("status").String(compare::NodeStatusName(node.status));
   json->Key("role").String(compare::RoleName(node.role));
   json->Key("reason").String(node.reason);
   json->Key("source").String(node.source);
+}
+
+void WriteNode(const ListedNode& node, JsonWriter* json) {
+  json->BeginObject();
+  WriteMembers(node, json);
+  json->EndObject();
+}
+
+void WritePlace(const UnitSummary& unit, JsonWriter* json) {
+  json->Key("step");
+  unit.step ? json->Int(*unit.step) : json->Null();
+  json->Key("rank");
+  unit.rank ? json->Int(*unit.rank) : json->Null();
+}
+
+void WritePlaced(const PlacedNode& placed, JsonWriter* json) {
+  json->BeginObject();
+  WritePlace(*placed.unit, json);
+  WriteMembers(*placed.node, json);
   json->EndObject();
 }
 
@@ -72,10 +92,7 @@ void WriteCounts(const UnitSummary& summary, JsonWriter* json) {
 
 void WriteUnit(const UnitSummary& unit, JsonWriter* json) {
   json->BeginObject().Key("label").String(unit.label);
-  json->Key("step");
-  unit.step ? json->Int(*unit.step) : json->Null();
-  json->Key("rank");
-  unit.rank ? json->Int(*unit.rank) : json->Null();
+  WritePlace(unit, json);
   json->Key("seconds").Double(unit.seconds);
   json->Key("error");
   unit.status.ok() ? json->Null() : json->String(unit.status.ToString());
@@ -109,6 +126,13 @@ std::string SummaryJson(std::span<const UnitSummary> units, double seconds, int 
   json.Key("seconds").Double(seconds);
   json.Key("total");
   WriteTotals(units, &json);
+  json.Key("first_culprits").BeginArray();
+  for (const PlacedNode& placed : FirstCulprits(units)) WritePlaced(placed, &json);
+  json.EndArray();
+  if (const std::optional<PlacedNode> difference = FirstDifference(units)) {
+    json.Key("first_difference");
+    WritePlaced(*difference, &json);
+  }
   json.Key("units").BeginArray();
   for (const UnitSummary& unit : units) WriteUnit(unit, &json);
   json.EndArray().EndObject();

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "report/counts_table.h"
+#include "report/first_places.h"
 #include "report/printable.h"
 
 namespace msprobe::report {
@@ -68,7 +69,8 @@ std::string SummaryTable(std::span<const UnitSummary> units) {
   AppendCounts(units, &out);
   size_t listed = 0;
   size_t left = 0;
-  for (const UnitSummary& unit : units) {
+  for (const UnitSummary* shown : ByWhatTheyShow(units)) {
+    const UnitSummary& unit = *shown;
     if (unit.suspects.empty() && unit.culprits.empty() && !unit.first_difference) continue;
     if (listed == kUnitsListed) {
       ++left;

@@ -21,12 +21,15 @@ constexpr std::array<std::string_view, 8> kStatistics = {
     "Max diff",       "Min diff",       "Mean diff",       "L2norm diff",
     "MaxRelativeErr", "MinRelativeErr", "MeanRelativeErr", "NormRelativeErr"};
 constexpr size_t kFirstPercent = 4;
-constexpr std::array<std::string_view, 6> kRealData = {"Cosine",
+constexpr std::array<std::string_view, 7> kRealData = {"Cosine",
                                                        "EucDist",
                                                        "MaxAbsErr",
                                                        "MaxRelativeErr",
                                                        "One Thousandth Err Ratio",
-                                                       "Five Thousandths Err Ratio"};
+                                                       "Five Thousandths Err Ratio",
+                                                       "ULPs"};
+constexpr std::array<std::string_view, 8> kUlpClasses = {"0",    "1",     "2-3",     "4-7",
+                                                         "8-15", "16-63", "64-1023", "1024+"};
 constexpr std::array<std::string_view, 8> kValues = {"Target max",    "Target min",   "Target mean",
                                                      "Target l2norm", "Golden max",   "Golden min",
                                                      "Golden mean",   "Golden l2norm"};
@@ -98,7 +101,7 @@ void RowCells::Statistics(const Value* value) {
 
 void RowCells::Metrics(const compare::ValueResult* result) {
   const bool statistics = comparison_.mode == CompareMode::kStatistics;
-  const size_t count = statistics ? kStatistics.size() : kRealData.size();
+  const size_t count = statistics ? kStatistics.size() : kRealData.size() - 1;
   for (size_t i = 0; i < count; ++i) {
     const double metric = result == nullptr ? NAN : result->metrics[i];
     if (std::isnan(metric)) {
@@ -109,6 +112,19 @@ void RowCells::Metrics(const compare::ValueResult* result) {
       Number(metric);
     }
   }
+  if (!statistics) Ulps(result);
+}
+
+/// "0:20 1:3 2-3:1": how many elements are how many units in the last place apart.
+void RowCells::Ulps(const compare::ValueResult* result) {
+  ulps_.clear();
+  const stats::UlpCounts* counts = result == nullptr ? nullptr : comparison_.UlpsOf(*result);
+  for (size_t i = 0; counts != nullptr && i < counts->size(); ++i) {
+    if ((*counts)[i] == 0) continue;
+    if (!ulps_.empty()) ulps_ += ' ';
+    ulps_.append(kUlpClasses[i]).append(1, ':').append(std::to_string((*counts)[i]));
+  }
+  Text(ulps_);
 }
 
 const std::vector<Cell>& RowCells::Fill(const TableRow& row) {

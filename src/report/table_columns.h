@@ -35,11 +35,13 @@ class RowCells {
   void Number(double number, std::string_view text = {});
   void Statistics(const dump::Value* value);
   void Metrics(const compare::ValueResult* result);
+  void Ulps(const compare::ValueResult* result);
 
   const compare::Comparison& comparison_;
   std::vector<Cell> cells_;
   std::string target_name_;
   std::string golden_name_;
+  std::string ulps_;
 };
 
 /// The cell as text: numbers as Python shows them, percents as "12.317624%".

@@ -25,7 +25,8 @@ class Collector {
       by_node[divergence.node] = &divergence;
     }
     for (const NodeId id : divergences.culprits) {
-      if (by_node[id] != nullptr) AddCulprit(*by_node[id]);
+      if (by_node[id] == nullptr) continue;
+      details_.culprits.push_back(Describe(*by_node[id]));
     }
     for (const compare::Divergence& divergence : divergences.divergences) {
       if (divergence.role != compare::Role::kCulprit) {
@@ -40,6 +41,7 @@ class Collector {
  private:
   DivergedNode Describe(const compare::Divergence& divergence) const {
     DivergedNode node;
+    node.id = divergence.node;
     node.name = comparison_.target->nodes[divergence.node].name;
     node.step = summary_.step;
     node.rank = summary_.rank;
@@ -49,16 +51,17 @@ class Collector {
     node.error_out = divergence.error_out;
     if (divergence.culprit != graph::kNoNode) {
       node.culprit = comparison_.target->nodes[divergence.culprit].name;
+      node.culprit_id = divergence.culprit;
+      node.culprit_rank = summary_.rank;
     }
-    return node;
-  }
-
-  void AddCulprit(const compare::Divergence& divergence) {
-    DivergedNode node = Describe(divergence);
+    if (divergence.role != compare::Role::kCulprit &&
+        divergence.role != compare::Role::kCollective) {
+      return node;
+    }
     const auto lines = graph::StackLines(*comparison_.target, divergence.node, false);
     if (!lines.empty()) node.source = SourceLine(lines.front());
     node.stack = graph::StackLines(*comparison_.target, divergence.node, true);
-    details_.culprits.push_back(std::move(node));
+    return node;
   }
 
   void Add(NotCompared::Kind kind, bool golden, std::string name, std::string reason) {

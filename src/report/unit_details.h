@@ -15,16 +15,20 @@ namespace msprobe::report {
 
 /// A node whose values differ.
 struct DivergedNode {
+  graph::NodeId id = graph::kNoNode;
   std::string name;
   std::optional<int64_t> step;
   std::optional<int64_t> rank;
   compare::Role role = compare::Role::kNone;
   std::string reason;
-  double error_in = 0;             ///< 0 … 1
-  double error_out = 0;            ///< 0 … 1
-  std::string culprit;             ///< of victims: whose; may be empty
-  std::string source;              ///< culprits: "model.py:10  x = self.fc(x)"
-  std::vector<std::string> stack;  ///< culprits: all frames, innermost first
+  double error_in = 0;                        ///< 0 … 1
+  double error_out = 0;                       ///< 0 … 1
+  std::string culprit;                        ///< of victims: whose; may be empty
+  graph::NodeId culprit_id = graph::kNoNode;  ///< of victims, on this rank
+  std::optional<int64_t> culprit_rank;        ///< where `culprit` is; none: no ranks, or unknown
+  std::string source;              ///< culprits and collectives: "model.py:10  x = self.fc(x)"
+  std::vector<std::string> stack;  ///< of the same: all frames, innermost first
+  uint32_t clock = 0;  ///< communications with other ranks, one waiting for the other, before it
 };
 
 /// A node, or one value of a node, that was not compared.

@@ -30,6 +30,7 @@ ListedNode Describe(const compare::Comparison& comparison, NodeId id, compare::R
                     std::string reason) {
   const compare::NodeResult& result = comparison.result(id);
   ListedNode node;
+  node.id = id;
   node.name = comparison.target->nodes[id].name;
   node.index = result.index;
   node.status = result.status;
@@ -110,6 +111,10 @@ void ListSuspects(const compare::Comparison& comparison,
   for (const compare::Divergence& divergence : divergences.divergences) {
     const NodeStatus status = comparison.result(divergence.node).status;
     summary->divergence_count += status != NodeStatus::kUnreadable;
+    const bool collective = divergence.role == compare::Role::kCollective;
+    if (!collective || summary->collectives.size() == kListedNodes) continue;
+    summary->collectives.push_back(
+        Describe(comparison, divergence.node, divergence.role, divergence.reason));
   }
   summary->culprit_count = divergences.culprits.size();
   for (const NodeId id : divergences.culprits) {

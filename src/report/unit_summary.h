@@ -29,12 +29,14 @@ struct SideCounts {
 
 /// A node worth a line in the closing table.
 struct ListedNode {
+  graph::NodeId id = graph::kNoNode;
   std::string name;
   double index = 0;  ///< NaN: none
   compare::NodeStatus status = compare::NodeStatus::kUnmatched;
   compare::Role role = compare::Role::kNone;
   std::string reason;
   std::string source;  ///< "model.py:10  x = self.fc(x)"; empty if no stack was recorded
+  uint32_t clock = 0;  ///< communications with other ranks, one waiting for the other, before it
 };
 
 /// What the closing table shows of one rank in one step.
@@ -65,7 +67,8 @@ struct UnitSummary {
   std::vector<ListedNode> suspects;  ///< the first in execution order
   uint64_t divergence_count = 0;     ///< readable nodes whose values differ
   uint64_t culprit_count = 0;
-  std::vector<ListedNode> culprits;  ///< best first
+  std::vector<ListedNode> culprits;     ///< best first
+  std::vector<ListedNode> collectives;  ///< those that brought an error from other ranks, the first
   /// Without culprits: the first node in execution order whose difference no other node explains.
   std::optional<ListedNode> first_difference;
 };

@@ -78,8 +78,33 @@ TensorView Slice(const TensorView& view, std::span<const int64_t> shape,
   return slice;
 }
 
+/// Bits of the mantissa; -1: no float.
+int MantissaBits(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat64:
+    case DType::kComplex128: return 52;
+    case DType::kFloat32:
+    case DType::kComplex64: return 23;
+    case DType::kFloat16:
+    case DType::kComplex32: return 10;
+    case DType::kBFloat16: return 7;
+    case DType::kFloat8E4M3Fn:
+    case DType::kFloat8E4M3FnUz: return 3;
+    case DType::kFloat8E5M2:
+    case DType::kFloat8E5M2FnUz: return 2;
+    default: return -1;
+  }
+}
+
+/// The unit in the last place of `unit`, in those of the type that is computed with.
 template <class T>
-PairSums AccumulateValues(const TensorView& target, const TensorView& golden) {
+int UlpShift(DType unit) {
+  const int bits = MantissaBits(unit);
+  return bits < 0 ? kNoUlps : std::max(0, std::numeric_limits<T>::digits - 1 - bits);
+}
+
+template <class T>
+PairSums AccumulateValues(const TensorView& target, const TensorView& golden, DType unit) {
   const bool complex = tensor::IsComplex(target.dtype) || tensor::IsComplex(golden.dtype);
   ValueBlocks<T> target_blocks(target, complex, kBlockElements);
   ValueBlocks<T> golden_blocks(golden, complex, kBlockElements);
@@ -87,7 +112,7 @@ PairSums AccumulateValues(const TensorView& target, const TensorView& golden) {
   size_t count = 0;
   while (const T* t = target_blocks.Next(&count)) {
     const T* g = golden_blocks.Next(&count);
-    AccumulatePair(t, g, count, &sums);
+    AccumulatePair(t, g, count, UlpShift<T>(unit), &sums);
   }
   return sums;
 }
@@ -135,12 +160,12 @@ bool IsPlain(const TensorView& view, DType real, DType complex) {
 }
 
 template <class T>
-PairSums AccumulateInPlace(const TensorView& target, const TensorView& golden) {
+PairSums AccumulateInPlace(const TensorView& target, const TensorView& golden, DType unit) {
   const auto count =
       static_cast<size_t>(ElementCount(target.shape)) * (tensor::IsComplex(target.dtype) ? 2 : 1);
   PairSums sums;
   AccumulatePair(reinterpret_cast<const T*>(target.data), reinterpret_cast<const T*>(golden.data),
-                 count, &sums);
+                 count, UlpShift<T>(unit), &sums);
   return sums;
 }
 
@@ -155,15 +180,15 @@ auto HalfKernel(const TensorView& target, const TensorView& golden)
   return are(DType::kFloat16, DType::kComplex32) ? &AccumulateFloat16 : nullptr;
 }
 
-PairSums AccumulatePart(const TensorView& target, const TensorView& golden) {
+PairSums AccumulatePart(const TensorView& target, const TensorView& golden, DType unit) {
   if (target.dtype == golden.dtype) {
     if (IsPlain(target, DType::kFloat32, DType::kComplex64) &&
         IsPlain(golden, DType::kFloat32, DType::kComplex64)) {
-      return AccumulateInPlace<float>(target, golden);
+      return AccumulateInPlace<float>(target, golden, unit);
     }
     if (IsPlain(target, DType::kFloat64, DType::kComplex128) &&
         IsPlain(golden, DType::kFloat64, DType::kComplex128)) {
-      return AccumulateInPlace<double>(target, golden);
+      return AccumulateInPlace<double>(target, golden, unit);
     }
   }
   if (const auto accumulate = HalfKernel(target, golden)) {
@@ -177,9 +202,9 @@ PairSums AccumulatePart(const TensorView& target, const TensorView& golden) {
     return AccumulateIntegers(target, golden);
   }
   if (FitsFloat32(target.dtype) && FitsFloat32(golden.dtype)) {
-    return AccumulateValues<float>(target, golden);
+    return AccumulateValues<float>(target, golden, unit);
   }
-  return AccumulateValues<double>(target, golden);
+  return AccumulateValues<double>(target, golden, unit);
 }
 
 struct Scales {
@@ -253,6 +278,7 @@ PairMetrics Finish(const PairSums& sums, const Scales& scales) {
   metrics.count = sums.count;
   metrics.special_both = sums.nan_both;
   metrics.special_mismatch = sums.mismatch;
+  metrics.ulps = sums.ulps;
   const bool one_zero = (sums.target_squares == 0) != (sums.golden_squares == 0);
   metrics.cosine_defined = sums.mismatch == 0 && !one_zero;
   metrics.cosine = metrics.cosine_defined ? Cosine(sums) : 0;
@@ -274,7 +300,7 @@ PairMetrics Finish(const PairSums& sums, const Scales& scales) {
 }
 
 PairSums AccumulateParts(const TensorView& target, const TensorView& golden,
-                         const PairLayout& layout, size_t threads,
+                         const PairLayout& layout, DType unit, size_t threads,
                          const base::CancelToken* cancel) {
   const int64_t row = std::max<int64_t>(1, ElementCount(layout.shape) / layout.shape[0]);
   const int64_t rows = std::max<int64_t>(1, kPartElements / row);
@@ -287,7 +313,7 @@ PairSums AccumulateParts(const TensorView& target, const TensorView& golden,
       const auto begin = static_cast<int64_t>(part) * rows;
       shape[0] = std::min(rows, layout.shape[0] - begin);
       sums[part] = AccumulatePart(Slice(target, shape, layout.target_strides, begin),
-                                  Slice(golden, shape, layout.golden_strides, begin));
+                                  Slice(golden, shape, layout.golden_strides, begin), unit);
     }
   });
   for (size_t part = 1; part < parts; ++part) sums[0].Merge(sums[part]);
@@ -297,7 +323,7 @@ PairSums AccumulateParts(const TensorView& target, const TensorView& golden,
 }  // namespace
 
 Result<PairMetrics> ComparePair(const TensorView& target, const TensorView& golden, size_t threads,
-                                const base::CancelToken* cancel) {
+                                const base::CancelToken* cancel, DType unit) {
   if (!std::equal(target.shape.begin(), target.shape.end(), golden.shape.begin(),
                   golden.shape.end())) {
     return InvalidArgumentError("the shapes of the two tensors differ");
@@ -306,8 +332,11 @@ Result<PairMetrics> ComparePair(const TensorView& target, const TensorView& gold
     return UnsupportedError("the dtype of a tensor is not known");
   }
   if (ElementCount(target.shape) == 0) return PairMetrics{};
+  if (unit == DType::kUnknown) {
+    unit = MantissaBits(target.dtype) < MantissaBits(golden.dtype) ? target.dtype : golden.dtype;
+  }
   const PairLayout layout = LayOut(target, golden);
-  PairSums sums = AccumulateParts(target, golden, layout, threads, cancel);
+  PairSums sums = AccumulateParts(target, golden, layout, unit, threads, cancel);
   if (cancel != nullptr && cancel->cancelled()) return CancelledError();
   Scales scales;
   const bool wide = !FitsFloat32(target.dtype) || !FitsFloat32(golden.dtype);

@@ -6,6 +6,7 @@
 #include "base/cancel.h"
 #include "msprobe/status.h"
 #include "msprobe/tensor_view.h"
+#include "stats/ulp_kernels.h"
 
 namespace msprobe::stats {
 
@@ -29,12 +30,16 @@ struct PairMetrics {
   /// rounding of float64 in the product: elements that lie exactly on the limit are above it.
   double ratio_thousandth = 1;
   double ratio_five_thousandths = 1;
+  UlpCounts ulps{};  ///< of floats; all 0 where there is no unit
 };
 
 /// Shapes must be equal; dtypes and strides may differ. 64-bit integers are subtracted exactly.
+/// `unit`: the dtype whose last place UlpCounts are about; unknown: the coarser of both. Units of
+/// another dtype than that of both sides are those of its normal numbers.
 /// The result is the same for any number of threads, which only large tensors use.
 /// Errors: InvalidArgument (shape), Unsupported (dtype), Cancelled.
 Result<PairMetrics> ComparePair(const TensorView& target, const TensorView& golden,
-                                size_t threads = 1, const base::CancelToken* cancel = nullptr);
+                                size_t threads = 1, const base::CancelToken* cancel = nullptr,
+                                DType unit = DType::kUnknown);
 
 }  // namespace msprobe::stats

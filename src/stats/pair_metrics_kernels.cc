@@ -162,29 +162,41 @@ void AccumulateSpecial(const T* target, const T* golden, size_t count, PairSums*
 }
 
 template <class T>
-void Accumulate(const T* target, const T* golden, size_t count, PairSums* sums) {
+void Accumulate(const T* target, const T* golden, size_t count, int ulp_shift, PairSums* sums) {
   for (size_t begin = 0; begin < count; begin += kBlock) {
     const size_t size = std::min(kBlock, count - begin);
     PairSums block;
     block.max_relative = sums->max_relative;
     AccumulateFinite<F64>(target + begin, golden + begin, size, LoadWide<T>(), &block);
     // NaN and infinities show in the sums of squares, so looking for them costs nothing before.
-    if (!std::isfinite(block.target_squares + block.golden_squares)) {
+    const bool special = !std::isfinite(block.target_squares + block.golden_squares);
+    if (special) {
       block = {};
       block.max_relative = sums->max_relative;
       AccumulateSpecial(target + begin, golden + begin, size, &block);
     }
     block.count = size;
+    if (ulp_shift != kNoUlps) {
+      if (special) {
+        CountSpecialUlps(target + begin, golden + begin, size, ulp_shift, &block.ulps);
+      } else if (block.max_abs > 0) {
+        CountUlps(target + begin, golden + begin, size, ulp_shift, &block.ulps);
+      } else {
+        block.ulps[0] = size;
+      }
+    }
     sums->Merge(block);
   }
 }
 
-void AccumulateF32(const float* target, const float* golden, size_t count, PairSums* sums) {
-  Accumulate(target, golden, count, sums);
+void AccumulateF32(const float* target, const float* golden, size_t count, int ulp_shift,
+                   PairSums* sums) {
+  Accumulate(target, golden, count, ulp_shift, sums);
 }
 
-void AccumulateF64(const double* target, const double* golden, size_t count, PairSums* sums) {
-  Accumulate(target, golden, count, sums);
+void AccumulateF64(const double* target, const double* golden, size_t count, int ulp_shift,
+                   PairSums* sums) {
+  Accumulate(target, golden, count, ulp_shift, sums);
 }
 
 // The float32 of 16-bit numbers, a vector at a time.
@@ -251,20 +263,30 @@ bool NeedsFloat64(const PairSums& block) {
 // different size, their differences.
 template <class Widen>
 void AccumulateHalves(const uint16_t* target, const uint16_t* golden, size_t count,
-                      const Widen& widen, PairSums* sums) {
+                      const Widen& widen, uint16_t infinity, PairSums* sums) {
   for (size_t begin = 0; begin < count; begin += kHalfBlock) {
     const size_t size = std::min(kHalfBlock, count - begin);
     PairSums block;
     block.max_relative = sums->max_relative;
     AccumulateFinite<F32>(target + begin, golden + begin, size, widen, &block);
+    bool special = false;
     if (NeedsFloat64(block)) {
       HWY_ALIGN float wide[2][kHalfBlock];
       WidenAll(target + begin, size, wide[0], widen);
       WidenAll(golden + begin, size, wide[1], widen);
-      Accumulate(wide[0], wide[1], size, sums);
-      continue;
+      special = !std::isfinite(block.target_squares + block.golden_squares);
+      block = {};
+      block.max_relative = sums->max_relative;
+      Accumulate(wide[0], wide[1], size, kNoUlps, &block);
     }
     block.count = size;
+    if (special) {
+      CountSpecialUlps(target + begin, golden + begin, size, infinity, &block.ulps);
+    } else if (block.max_abs > 0) {
+      CountUlps(target + begin, golden + begin, size, &block.ulps);
+    } else {
+      block.ulps[0] = size;
+    }
     sums->Merge(block);
   }
 }
@@ -273,11 +295,11 @@ const uint16_t* Words(const std::byte* bytes) { return reinterpret_cast<const ui
 
 void AccumulateBF16(const std::byte* target, const std::byte* golden, size_t count,
                     PairSums* sums) {
-  AccumulateHalves(Words(target), Words(golden), count, WidenBFloat(), sums);
+  AccumulateHalves(Words(target), Words(golden), count, WidenBFloat(), 0x7f80, sums);
 }
 
 void AccumulateF16(const std::byte* target, const std::byte* golden, size_t count, PairSums* sums) {
-  AccumulateHalves(Words(target), Words(golden), count, WidenHalf(), sums);
+  AccumulateHalves(Words(target), Words(golden), count, WidenHalf(), 0x7c00, sums);
 }
 
 void WidenBF16(const std::byte* from, size_t count, float* to) {
@@ -302,12 +324,14 @@ HWY_EXPORT(AccumulateF16);
 HWY_EXPORT(WidenBF16);
 HWY_EXPORT(WidenF16);
 
-void AccumulatePair(const float* target, const float* golden, size_t count, PairSums* sums) {
-  HWY_DYNAMIC_DISPATCH(AccumulateF32)(target, golden, count, sums);
+void AccumulatePair(const float* target, const float* golden, size_t count, int ulp_shift,
+                    PairSums* sums) {
+  HWY_DYNAMIC_DISPATCH(AccumulateF32)(target, golden, count, ulp_shift, sums);
 }
 
-void AccumulatePair(const double* target, const double* golden, size_t count, PairSums* sums) {
-  HWY_DYNAMIC_DISPATCH(AccumulateF64)(target, golden, count, sums);
+void AccumulatePair(const double* target, const double* golden, size_t count, int ulp_shift,
+                    PairSums* sums) {
+  HWY_DYNAMIC_DISPATCH(AccumulateF64)(target, golden, count, ulp_shift, sums);
 }
 
 void AccumulateBFloat16(const std::byte* target, const std::byte* golden, size_t count,

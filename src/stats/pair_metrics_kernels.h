@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "stats/ulp_kernels.h"
+
 namespace msprobe::stats {
 
 /// What is left of a part of a tensor pair; parts are merged in their order. Elements that are not
@@ -20,6 +22,7 @@ struct PairSums {
   double difference_squares = 0;
   double max_abs = 0;
   double max_relative = 0;
+  UlpCounts ulps{};
 
   void Merge(const PairSums& other) {
     count += other.count;
@@ -33,12 +36,16 @@ struct PairSums {
     difference_squares += other.difference_squares;
     max_abs = std::max(max_abs, other.max_abs);
     max_relative = std::max(max_relative, other.max_relative);
+    for (size_t k = 0; k < ulps.size(); ++k) ulps[k] += other.ulps[k];
   }
 };
 
-/// Vectorised for the instruction set of this machine; pointers need no alignment.
-void AccumulatePair(const float* target, const float* golden, size_t count, PairSums* sums);
-void AccumulatePair(const double* target, const double* golden, size_t count, PairSums* sums);
+/// Vectorised for the instruction set of this machine; pointers need no alignment. `ulp_shift`: as
+/// CountUlps(), or kNoUlps.
+void AccumulatePair(const float* target, const float* golden, size_t count, int ulp_shift,
+                    PairSums* sums);
+void AccumulatePair(const double* target, const double* golden, size_t count, int ulp_shift,
+                    PairSums* sums);
 /// Sums in float32, in blocks: off by less than 1e-6.
 void AccumulateBFloat16(const std::byte* target, const std::byte* golden, size_t count,
                         PairSums* sums);

@@ -26,7 +26,7 @@ JOURNEYS = sorted(path.stem for path in (HERE / "journeys").glob("*.mjs") if pat
 # Needs a file that takes as long to load as the test wants.
 ONLY_TEST_SERVER = {"loading"}
 # These start a server of their own, or need none.
-OWN_SERVER = {"dumps", "empty_states", "read_only", "report", "server_restart"}
+OWN_SERVER = {"compare_page", "dumps", "empty_states", "read_only", "report", "server_restart"}
 IN_TENSORBOARD = [name for name in JOURNEYS if name not in ONLY_TEST_SERVER | OWN_SERVER]
 PICTURES = ROOT / "docs" / "images"
 # A pixel counts as another one beyond this difference of a channel: stored pictures have 256 colours.

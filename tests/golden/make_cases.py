@@ -8,8 +8,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from case_sets import auto_match, build, commands, compare, errors, layout, match, overflow, tables  # noqa: E402
+from case_sets import auto_match, build, commands, compare, errors, layout, locating, match, overflow, tables  # noqa: E402
 
 if __name__ == "__main__":
-    for module in (commands, layout, build, match, compare, errors, tables, auto_match, overflow):
+    for module in (commands, layout, build, match, compare, errors, tables, auto_match, overflow, locating):
         module.make()

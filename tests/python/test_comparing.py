@@ -63,6 +63,29 @@ def test_same_and_options():
                                layer_mapping=mapped / "map.yaml").not_compared
 
 
+def test_automatic_matching_from_the_package():
+    case = CASES / "match/auto_wrappers/input"
+    strict = msprobe.compare(case / "npu", case / "bench")
+    paired = msprobe.compare(case / "npu", case / "bench", match="auto")
+    assert strict.not_compared and strict.counts["target"]["matched"] < paired.counts["target"]["matched"]
+    cli = Path(sys.executable).parent / "msprobe"  # the command of the same package
+    done = subprocess.run([cli, "compare", "npu", "bench", "--match", "auto", "--json"], cwd=case,
+                          capture_output=True, text=True, check=True)
+    report = json.loads(done.stdout)
+    assert paired.counts == report["counts"] and paired.verdict == report["verdict"]
+
+
+def test_victims_know_the_rank_of_their_culprit():
+    case = CASES / "locate/other_rank/input"
+    found = msprobe.compare(case / "npu", case / "bench")
+    assert [(node.name, node.rank) for node in found.culprits] == [("Torch.add.0.forward", 1)]
+    brought = [node for node in found.victims if node.role == "collective"]
+    assert [(node.rank, node.culprit, node.culprit_rank) for node in brought] == [
+        (0, "Torch.add.0.forward", 1)]
+    rows = found.query("select distinct culprit_rank from diverged where rank = 0").rows
+    assert rows == [(1,)]
+
+
 def test_load_dump():
     dump = msprobe.load_dump(DIVERGED / "npu")
     assert len(dump) == 6
@@ -115,7 +138,24 @@ def test_exports(library):
         return
     frame = export[library]()
     assert frame.shape == (12, len(found.table.columns))
-    assert list(frame["result"]).count("error") == 1 or library == "pyarrow"
+    errors = [str(value) for value in frame["result"]].count("error")  # of pyarrow: scalars
+    assert errors == 1
+    numbers = [float(str(value)) for value in frame["max_diff"]]
+    assert numbers == found.table.column("max_diff")
+    # A column in which some rows have nothing.
+    mixed = msprobe.load_dump(HOSTILE / "npu").query("select 1 as a union all select null")
+    export = {"pandas": mixed.to_pandas, "polars": mixed.to_polars, "pyarrow": mixed.to_arrow}
+    assert export[library]().shape == (2, 1)
+
+
+def test_notebooks_show_long_tables_in_part():
+    table = msprobe.load_dump(DIVERGED / "npu").query(
+        "with recursive r(i) as (select 1 union all select i + 1 from r where i < 70) "
+        "select i from r")
+    html = table._repr_html_()
+    assert html.count("<tr>") == 51 and "and 20 more rows" in html
+    shown = msprobe.compare(DIVERGED / "npu", DIVERGED / "bench")._repr_html_()
+    assert "verdict: <b>diverged</b>" in shown and RELU in shown
 
 
 def test_importing_stays_light():

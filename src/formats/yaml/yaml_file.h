@@ -1,0 +1,35 @@
+#pragma once
+
+#include <yaml-cpp/yaml.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "msprobe/status.h"
+
+namespace msprobe::formats {
+
+/// A file that people write by hand: its errors name the line and say what to write instead.
+struct YamlFile {
+  std::string_view what;  ///< "layer mapping"
+  const char* advice = "";
+  std::string path;
+
+  /// "line 3 of the layer mapping: <fact>"; without the line where nobody knows it.
+  Status Bad(const YAML::Mark& mark, const std::string& fact) const;
+};
+
+/// Calls read(document), which returns a Result or a Status, and turns what yaml-cpp throws (broken
+/// yaml, in there too) into an error.
+template <class Read>
+auto ReadYaml(const std::string& text, const YamlFile& file, Read&& read)
+    -> decltype(read(YAML::Node())) {
+  try {
+    return std::forward<Read>(read)(YAML::Load(text));
+  } catch (const YAML::Exception& error) {
+    return file.Bad(error.mark, error.msg);
+  }
+}
+
+}  // namespace msprobe::formats

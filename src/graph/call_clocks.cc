@@ -1,0 +1,77 @@
+#include "graph/call_clocks.h"
+
+#include <algorithm>
+
+namespace msprobe::graph {
+
+namespace {
+
+/// What has to wait for each call, and for how many calls each waits.
+struct Waiting {
+  std::vector<std::vector<size_t>> next;
+  std::vector<uint32_t> waits;
+};
+
+Waiting WhoWaits(const std::vector<std::vector<CallEntry>>& all, size_t calls) {
+  Waiting waiting{std::vector<std::vector<size_t>>(calls), std::vector<uint32_t>(calls, 0)};
+  for (const std::vector<CallEntry>& entries : all) {
+    size_t group = 0;  // begin of the entries at the position before
+    for (size_t i = 0; i < entries.size();) {
+      size_t end = i;
+      while (end < entries.size() && entries[end].position == entries[i].position) ++end;
+      for (size_t from = group; from < i; ++from) {
+        for (size_t to = i; to < end; ++to) {
+          waiting.next[entries[from].call].push_back(entries[to].call);
+          ++waiting.waits[entries[to].call];
+        }
+      }
+      group = i;
+      i = end;
+    }
+  }
+  return waiting;
+}
+
+}  // namespace
+
+/// Longest way of calls that wait for each other.
+CallClocks ClockCalls(const std::vector<std::vector<CallEntry>>& entries, size_t calls) {
+  CallClocks result{std::vector<uint32_t>(calls, 0)};
+  auto [next, waits] = WhoWaits(entries, calls);
+  std::vector<size_t> ready;
+  for (size_t call = 0; call < calls; ++call) {
+    if (waits[call] == 0) ready.push_back(call);
+  }
+  size_t done = 0;
+  size_t scan_from = 0;
+  std::vector<bool> visited(calls, false);
+  while (done < calls) {
+    if (ready.empty()) {  // a cycle: the ranks pair their calls in different orders
+      result.contradictory = true;
+      while (visited[scan_from]) ++scan_from;
+      ready.push_back(scan_from);
+    }
+    const size_t call = ready.back();
+    ready.pop_back();
+    if (visited[call]) continue;
+    visited[call] = true;
+    ++done;
+    for (const size_t later : next[call]) {
+      result.clocks[later] = std::max(result.clocks[later], result.clocks[call] + 1);
+      if (waits[later] > 0 && --waits[later] == 0) ready.push_back(later);
+    }
+  }
+  return result;
+}
+
+uint32_t ClockAt(const std::vector<CallEntry>& entries, const CallClocks& clocks,
+                 uint32_t position) {
+  uint32_t clock = 0;
+  for (const CallEntry& entry : entries) {
+    if (entry.position > position) break;
+    clock = std::max(clock, clocks.clocks[entry.call] + 1);
+  }
+  return clock;
+}
+
+}  // namespace msprobe::graph

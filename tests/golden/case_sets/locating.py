@@ -1,0 +1,149 @@
+"""Culprits over several ranks, and what counts as rounding: profiles, a reference, learning."""
+from .builder import BOTH, Dump, case, frames, small, stored, tensor
+
+COMPARE = "msprobe compare npu bench"
+RELU = "Functional.relu.0.forward"
+ADD, REDUCE, MUL = "Torch.add.0.forward", "Distributed.all_reduce.0.forward", "Torch.mul.0.forward"
+SAME = {"npu": small(), "bench": small()}
+
+
+def group(*ranks):
+    return {"type": "torch.ProcessGroup", "group_ranks": list(ranks), "group_id": "g"}
+
+
+def rank(add=1.0, summed=1.0, mul=1.0, members=(0, 1)):
+    """x → add → all_reduce → mul: what each gives; every tensor has a size of its own."""
+    dump = Dump()
+    give = {"group": group(*members)} if members else {}
+    dump.forward(ADD, None, [tensor()], [tensor(3 * add)], stack=frames(3, "h = x + b"))
+    dump.forward(REDUCE, None, [tensor(3 * add)], [tensor(5 * summed)],
+                 stack=frames(4, "dist.all_reduce(h, group=g)"), **give)
+    dump.forward(MUL, None, [tensor(5 * summed)], [tensor(7 * summed * mul)],
+                 stack=frames(5, "y = h * s"))
+    return dump
+
+
+def sides(*target, **options):
+    files = {f"npu/step0/rank{r}": rank(*values, **options) for r, values in enumerate(target)}
+    return files | {f"bench/step0/rank{r}": rank(**options) for r in range(len(target))}
+
+
+def ranks():
+    case("locate/other_rank", "what a collective brings is a victim of the rank that put it in",
+         [COMPARE, COMPARE + " --json", BOTH + " --json", COMPARE + " --fail-on culprit"],
+         sides((1.0, 1.25), (1.5, 1.25)))
+    case("locate/earlier_rank", "what lies behind fewer collectives comes first",
+         [COMPARE, BOTH + " --json"], sides((1.0, 1.0, 1.5), (1.5, 1.0)))
+    case("locate/collective", "all put in what golden's put in: the collective is the culprit",
+         [COMPARE, COMPARE + " --fail-on culprit"], sides((1.0, 1.5), (1.0, 1.5)))
+    case("locate/collective_unknown_group", "who takes part is not recorded: nobody is blamed",
+         [COMPARE, COMPARE + " --fail-on culprit"], sides((1.0, 1.5), (1.0, 1.5), members=()))
+    case("locate/collective_one_rank", "the other rank was not dumped: look there",
+         COMPARE, {"npu": rank(1.0, 1.5), "bench": rank()})
+    files = sides((1.0, 1.5), (1.5, 1.5))
+    steps = {path.replace("step0", f"step{s}"): dump for path, dump in files.items()
+             for s in (1, 2)}
+    steps |= {f"{side}/step0/rank{r}": rank() for side in ("npu", "bench") for r in (0, 1)}
+    case("locate/first_step", "of several steps the first that diverges comes first", COMPARE, steps)
+    case("locate/ranks_html", "the page says on which rank the culprit is",
+         COMPARE + " -o out --format html", sides((1.0, 1.25), (1.5, 1.25)))
+    case("locate/ranks_query", "SQL: whose victim, on which rank",
+         "msprobe query npu \"select rank, name, role, culprit, culprit_rank from diverged\" -gp bench",
+         sides((1.0, 1.25), (1.5, 1.25)))
+
+
+def profiles():
+    """1 % off, where the default for float32 allows 0.01 %."""
+    bad = {"npu": small(out={RELU: 1.01}), "bench": small()}
+    run = COMPARE + " --fail-on culprit --tolerance "
+    rule = "rules:\n- {name: \"%s\", bound: %s}\n"
+    texts = {"exact.yaml": rule % (RELU, "2.0e-2"), "place.yaml": rule % ("Functional.relu.*.forward", "2e-2"),
+             "wild.yaml": rule % ("Fun*.relu.?.*", "2e-2"), "narrow.yaml": rule % (RELU, "1.0e-3"),
+             "other.yaml": rule % ("Functional.gelu.*", "2e-2"),
+             "first.yaml": rule % ("*relu*", "1e-3") + f"- {{name: {RELU}, bound: 1}}\n"}
+    case("tolerance/rules", "a rule's bound holds for the names that fit; the first that fits decides",
+         [run + name for name in texts], {**bad, **texts})
+    case("tolerance/roundings", "roundings of a dtype, in place of the default",
+         [run + name for name in ("many.yaml", "few.yaml", "half.yaml")],
+         {**bad, "many.yaml": "roundings: {float32: 2.0e+5}\n",
+          "few.yaml": "roundings: {float32: 10}\n", "half.yaml": "roundings: {bfloat16: 1000}\n"})
+    case("tolerance/indices_stay", "a profile decides roles; indices and bands stay",
+         [BOTH + " --json", BOTH + " --json --tolerance wide.yaml"],
+         {**bad, "wide.yaml": rule % ("*", "1")})
+    for name, summary, text in (
+            ("broken", "broken yaml", "rules: [\n"), ("empty", "nothing in it", ""),
+            ("other_top", "another key at the top", "rulez: []\n"),
+            ("no_list", "rules that are no list", "rules: 5\n"),
+            ("no_bound", "a rule without a bound", "rules:\n- {name: a}\n"),
+            ("bad_bound", "a bound that is no number", "rules:\n- {name: a, bound: much}\n"),
+            ("negative", "a bound below 0", "rules:\n- {name: a, bound: -1}\n"),
+            ("other_key", "a rule with another key", "rules:\n- {name: a, bound: 1, why: b}\n"),
+            ("no_dtype", "roundings of what does not round", "roundings: {int32: 1}\n")):
+        case(f"tolerance/{name}", f"profile: {summary} is named with its line",
+             COMPARE + " --tolerance t.yaml", {**SAME, "t.yaml": text})
+    case("tolerance/missing", "a profile that does not exist", COMPARE + " --tolerance no.yaml", SAME)
+
+
+def learning():
+    one, two = small(out={RELU: 1.004}), small()
+    learn = "msprobe tolerance npu bench -o out/t.yaml"
+    case("tolerance/learn", "learned from two good runs: twice the largest error at each place",
+         [learn, "msprobe tolerance npu bench -o out/wide.yaml --margin 10"], {"npu": one, "bench": two},
+         prepare=["mkdir out out2"])
+    made = ["$MSPROBE tolerance npu bench -o t.yaml >/dev/null 2>/dev/null"]
+    run = " --tolerance t.yaml --fail-on culprit"
+    case("tolerance/learned_holds", "with what was learned, such an error is none, a larger one is",
+         [COMPARE + " --fail-on culprit", COMPARE + run, "msprobe compare worse bench" + run],
+         {"npu": one, "bench": two, "worse": small(out={RELU: 1.02})}, prepare=made)
+    checked = small(out={RELU: tensor(md5="00000001")})
+    for entry in checked.data.values():
+        for value in entry["input_args"] + entry["output"]:
+            value.setdefault("md5", "0badc0de")
+    case("tolerance/learn_errors", "what cannot be learned from, or written",
+         ["msprobe tolerance npu", "msprobe tolerance npu bench", "msprobe tolerance npu none -o out/t.yaml",
+          "msprobe tolerance npu bench -o there.yaml", "msprobe tolerance md5 md5 -o out/t.yaml",
+          learn + " --margin 0.5", "msprobe tolerance structure structure -o out/t.yaml"],
+         {"npu": one, "bench": two, "md5": checked, "structure": small(task="structure"),
+          "there.yaml": "rules: []\n"}, prepare=["mkdir out out3 out5 out6 out7"])
+
+
+def references():
+    """The low-precision golden is 1 % off the reference; the target may be 3 times as far."""
+    run = " --reference high --fail-on culprit"
+    files = {"high": small(), "bench": small(out={RELU: 1.01}), "near": small(out={RELU: 0.98}),
+             "far": small(out={RELU: 1.05})}
+    case("tolerance/reference", "three-way: the target is judged by the error that golden makes",
+         ["msprobe compare near bench --fail-on culprit", "msprobe compare near bench" + run,
+          "msprobe compare far bench" + run, "msprobe graph far bench -o out" + run], files)
+    case("tolerance/reference_rule", "a rule of the user comes before the reference",
+         "msprobe compare far bench --tolerance t.yaml" + run,
+         {**files, "t.yaml": f"rules:\n- {{name: {RELU}, bound: 0.1}}\n"})
+    checked = {}
+    for side, text in (("npu", "00000001"), ("bench", "00000002"), ("high", "00000003")):
+        checked[side] = small()
+        for entry in checked[side].data.values():
+            for value in entry["input_args"] + entry["output"]:
+                value["md5"] = text
+    case("tolerance/reference_errors", "a reference that says nothing, or has nothing to stand beside",
+         [COMPARE + " --reference high", "msprobe graph npu -o out --reference high",
+          COMPARE + " --reference none"], checked)
+
+
+def ulps():
+    near, far = Dump(task="tensor"), Dump(task="tensor")
+    step = 2.0 ** -23
+    for dump, values in ((near, [1.0 + step, 1.0 + 3 * step, 1.0, 2.0]), (far, [1.0, 1.0, 1.0, 1.0])):
+        dump.forward(MUL, None, [stored(dump, "i.npy", [1.0, 2.0, -3.0, 0.5])],
+                     [stored(dump, "o.npy", values)])
+        dump.forward("Torch.argmax.0.forward", None, [],
+                     [stored(dump, "w.npy", [1, 2], "torch.int64", "<i8")])
+    case("table/ulps", "real data: how many elements are how many units in the last place apart",
+         COMPARE + " -o out --format csv,json", {"npu": near, "bench": far})
+
+
+def make():
+    ranks()
+    profiles()
+    learning()
+    references()
+    ulps()
