@@ -1,6 +1,7 @@
 #include "compare/rank_chain.h"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -71,9 +72,17 @@ class Chainer {
         if (own != nullptr) entries_[member.rank].push_back({own->position, call});
       }
     }
-    for (std::vector<CallEntry>& entries : entries_) {
+    for (size_t rank = 0; rank < entries_.size(); ++rank) {
+      std::vector<CallEntry>& entries = entries_[rank];
       std::ranges::sort(entries, [](const CallEntry& a, const CallEntry& b) {
         return std::tie(a.position, a.call) < std::tie(b.position, b.call);
+      });
+      std::vector<CallEntry>& brought = brought_.emplace_back();
+      std::ranges::copy_if(entries, std::back_inserter(brought), [&](const CallEntry& entry) {
+        return std::ranges::any_of(calls_[entry.call].members, [&](const auto& member) {
+          const Communication* there = Find(member);
+          return member.rank != rank && there != nullptr && there->takes_error;
+        });
       });
     }
   }
@@ -152,8 +161,8 @@ class Chainer {
     bool all_agree = true;
     bool all_dumped = true;
     bool any = false;
-    for (const CallEntry& entry : entries_[rank]) {
-      if (entry.position != traces_[rank].origins[i].position) continue;
+    for (const CallEntry& entry : std::ranges::equal_range(
+             entries_[rank], traces_[rank].origins[i].position, {}, &CallEntry::position)) {
       any = true;
       all_dumped &= calls_[entry.call].all_dumped;
       if (const LinkedCall::Member* sender = Sender(calls_[entry.call], rank)) {
@@ -175,11 +184,12 @@ class Chainer {
   /// The record of an asynchronous call may be older than its result: what differs though nothing
   /// on this rank made it came with the last call that somebody put something wrong into.
   void JudgeLateArrival(size_t rank, size_t i) {
-    const std::vector<CallEntry>& entries = entries_[rank];
-    for (size_t at = entries.size(); at-- > 0;) {
-      if (entries[at].position >= traces_[rank].origins[i].position) continue;
-      const LinkedCall::Member* sender = Sender(calls_[entries[at].call], rank);
-      if (sender == nullptr) continue;
+    const std::vector<CallEntry>& brought = brought_[rank];
+    auto entry = std::ranges::lower_bound(brought, traces_[rank].origins[i].position, {},
+                                          &CallEntry::position);
+    while (entry != brought.begin()) {
+      const LinkedCall::Member* sender = Sender(calls_[(--entry)->call], rank);
+      if (sender == nullptr) continue;  // what it brought, it brought to others
       ranks_[rank][i].role = Role::kVictim;
       return Receive(*sender, "nothing on this rank made what differs; ", rank, i);
     }
@@ -210,6 +220,7 @@ class Chainer {
   const std::vector<LinkedCall>& calls_;
   std::vector<Index> indices_;                   ///< by rank
   std::vector<std::vector<CallEntry>> entries_;  ///< by rank
+  std::vector<std::vector<CallEntry>> brought_;  ///< those that others put something wrong into
   graph::CallClocks clocks_;
   struct Received {
     size_t rank = kNoRank;

@@ -1,6 +1,7 @@
 #include "graph/call_clocks.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace msprobe::graph {
 
@@ -66,10 +67,13 @@ CallClocks ClockCalls(const std::vector<std::vector<CallEntry>>& entries, size_t
 
 uint32_t ClockAt(const std::vector<CallEntry>& entries, const CallClocks& clocks,
                  uint32_t position) {
+  // On one rank each call waits for the one before: the last ones have the largest clock.
+  const auto after = std::ranges::upper_bound(entries, position, {}, &CallEntry::position);
   uint32_t clock = 0;
-  for (const CallEntry& entry : entries) {
-    if (entry.position > position) break;
-    clock = std::max(clock, clocks.clocks[entry.call] + 1);
+  for (auto entry = after; entry != entries.begin();) {
+    --entry;
+    if (entry->position != std::prev(after)->position) break;
+    clock = std::max(clock, clocks.clocks[entry->call] + 1);
   }
   return clock;
 }

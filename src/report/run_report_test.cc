@@ -66,6 +66,19 @@ DivergedNode Node(const char* name, int64_t step, int64_t rank) {
   return node;
 }
 
+TEST(RunReport, FewerCommunicationsComeFirst) {
+  const std::vector<UnitSummary> units(2, Compared());
+  std::vector<UnitDetails> details(2);
+  details[0].culprits = {Node("late", 0, 0)};
+  details[0].culprits[0].clock = 3;
+  details[1].culprits = {Node("early", 0, 1), Node("later", 0, 1)};
+  details[1].culprits[1].clock = 4;
+  const RunReport report = MakeRunReport(units, &details);
+  std::vector<std::string> names;
+  for (const DivergedNode& node : report.culprits) names.push_back(node.name);
+  EXPECT_THAT(names, testing::ElementsAre("early", "late", "later"));
+}
+
 TEST(RunReport, TheFirstStepComesFirstThenThePlaceOfEachRank) {
   const std::vector<UnitSummary> units(3, Compared());
   std::vector<UnitDetails> details(3);

@@ -15,7 +15,6 @@ namespace msprobe::report {
 
 /// A node whose values differ.
 struct DivergedNode {
-  graph::NodeId id = graph::kNoNode;
   std::string name;
   std::optional<int64_t> step;
   std::optional<int64_t> rank;
@@ -28,6 +27,7 @@ struct DivergedNode {
   std::optional<int64_t> culprit_rank;        ///< where `culprit` is; none: no ranks, or unknown
   std::string source;              ///< culprits and collectives: "model.py:10  x = self.fc(x)"
   std::vector<std::string> stack;  ///< of the same: all frames, innermost first
+  graph::NodeId id = graph::kNoNode;
   uint32_t clock = 0;  ///< communications with other ranks, one waiting for the other, before it
 };
 

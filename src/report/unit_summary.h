@@ -29,13 +29,13 @@ struct SideCounts {
 
 /// A node worth a line in the closing table.
 struct ListedNode {
-  graph::NodeId id = graph::kNoNode;
   std::string name;
   double index = 0;  ///< NaN: none
   compare::NodeStatus status = compare::NodeStatus::kUnmatched;
   compare::Role role = compare::Role::kNone;
   std::string reason;
   std::string source;  ///< "model.py:10  x = self.fc(x)"; empty if no stack was recorded
+  graph::NodeId id = graph::kNoNode;
   uint32_t clock = 0;  ///< communications with other ranks, one waiting for the other, before it
 };
 
