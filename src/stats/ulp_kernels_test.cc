@@ -108,8 +108,7 @@ TEST_P(UlpKernels, CountsWords) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, UlpKernels,
-                         testing::ValuesIn(hwy::SupportedAndGeneratedTargets()));
+INSTANTIATE_TEST_SUITE_P(All, UlpKernels, testing::ValuesIn(hwy::SupportedAndGeneratedTargets()));
 
 UlpCounts Compare(DType dtype, const void* target, const void* golden, int64_t count,
                   DType unit = DType::kUnknown) {
