@@ -30,7 +30,7 @@ struct PairMetrics {
   /// rounding of float64 in the product: elements that lie exactly on the limit are above it.
   double ratio_thousandth = 1;
   double ratio_five_thousandths = 1;
-  UlpCounts ulps{};  ///< of floats; all 0 where there is no unit
+  UlpCounts ulps{};  ///< of floats, of many elements a sample; all 0 where there is no unit
 };
 
 /// Shapes must be equal; dtypes and strides may differ. 64-bit integers are subtracted exactly.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -136,6 +137,19 @@ TEST(Ulps, SpecialWordsToo) {
 TEST(Ulps, EqualTensorsAreAllInTheFirstClass) {
   const std::vector<float> values(5000, 1.5F);
   EXPECT_EQ(Compare(DType::kFloat32, values.data(), values.data(), 5000)[0], 5000U);
+}
+
+TEST(Ulps, OfManyElementsASampleIsCounted) {
+  const auto total = [](const UlpCounts& counts) {
+    return std::accumulate(counts.begin(), counts.end(), uint64_t{0});
+  };
+  const std::vector<float> golden(262144, 1.0F);
+  const std::vector<float> target(262144, std::nextafter(1.0F, 2.0F));
+  const UlpCounts floats = Compare(DType::kFloat32, target.data(), golden.data(), 262144);
+  EXPECT_EQ(total(floats), 262144U / 8);
+  EXPECT_EQ(floats[1], total(floats));
+  EXPECT_EQ(total(Compare(DType::kFloat32, target.data(), golden.data(), 65536)), 65536U);
+  EXPECT_EQ(total(Compare(DType::kBFloat16, target.data(), golden.data(), 262144)), 262144U / 8);
 }
 
 TEST(Ulps, FilesOfWiderTypesCountInTheUnitsOfWhatTheyHold) {
