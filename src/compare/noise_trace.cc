@@ -44,11 +44,12 @@ NodeId NoiseTrace::AloneMaker(NodeId id) const {
 
 bool NoiseTrace::IsUnexplained(NodeId first) const {
   constexpr double kRoundings = 8;
+  constexpr double kFewTerms = 64;  // exp, tanh, erf are off by some roundings, as a sum of so many
   if (first == kNoNode) return false;
   if (flow_.Alone(first)) return true;
   const NodeFacts& facts = facts_.nodes[first];
   const double rounding =
-      kRoundings * UnitRoundoff(facts.dtype) * std::sqrt(std::max(1.0, facts.reduction));
+      kRoundings * UnitRoundoff(facts.dtype) * std::sqrt(std::max(kFewTerms, facts.reduction));
   return facts.error_out > rounding;
 }
 
