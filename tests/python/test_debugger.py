@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from conftest import PrecisionDebugger, read_dump, units, write_config
+from conftest import PrecisionDebugger, needs_safe_loading, read_dump, units, write_config
 from models import Gpt, Lambda
 from msprobe.errors import MsprobeError
 from msprobe.pytorch import module_dump, module_dump_end
@@ -222,6 +222,7 @@ def test_tensor_task_in_npy(collect):
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float8_e4m3fn, torch.int64,
                                    torch.complex64, torch.bool])
 def test_tensor_files_hold_the_bits(dtype, collect):
+    needs_safe_loading(dtype)
     x = (torch.randn(5, 7) * 4).to(dtype)
     module = Lambda(lambda s, v: None)
     dump = collect(lambda: module(x[1:, ::2]), nn.ModuleList([module]), level="L0", task="tensor")

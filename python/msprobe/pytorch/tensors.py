@@ -177,8 +177,9 @@ def holders() -> dict:
 
 def _group(group: Any) -> dict:
     dist = torch.distributed
+    group = dist.group.WORLD if group is None else group
     try:
         ranks = dist.get_process_group_ranks(group)
-    except (RuntimeError, ValueError):
+    except (RuntimeError, ValueError, KeyError):
         ranks = []
     return {"group_ranks": ranks, "group_id": getattr(group, "group_name", "")}
