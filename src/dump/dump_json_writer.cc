@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "base/file.h"
+#include "formats/json/json_escape.h"
 #include "formats/json/json_writer.h"
 
 namespace msprobe::dump {

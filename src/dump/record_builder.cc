@@ -10,6 +10,7 @@
 
 #include "base/numbers.h"
 #include "dump/record_tensor_file.h"
+#include "formats/json/json_escape.h"
 #include "formats/json/json_tape.h"
 #include "formats/json/json_writer.h"
 #include "tensor/gather.h"

@@ -1,5 +1,6 @@
 #include <map>
 
+#include "formats/json/json_escape.h"
 #include "formats/json/json_writer.h"
 #include "graph/node_name.h"
 #include "viewer/hand_matches.h"

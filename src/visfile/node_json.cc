@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "visfile/json_text.h"
+#include "formats/json/json_escape.h"
 #include "visfile/value_json.h"
 
 namespace msprobe::visfile {
@@ -28,6 +28,19 @@ double StatusIndex(compare::NodeStatus status) {
     case compare::NodeStatus::kPass: return 0;
     case compare::NodeStatus::kWarning: return 0.5;
     default: return 1;  // unreadable too: never "pass"
+  }
+}
+
+/// From the root to `id`, each with a comma behind it.
+void RenderAncestors(const graph::Graph& graph, NodeId id, std::string* out) {
+  std::vector<NodeId> chain;
+  for (; id != kNoNode && chain.size() + 1 < kLongestLink; id = graph.nodes[id].parent) {
+    chain.push_back(id);
+  }
+  out->clear();
+  for (size_t i = chain.size(); i-- > 0;) {
+    formats::AppendJsonString(graph.nodes[chain[i]].name, out);
+    out->push_back(',');
   }
 }
 
@@ -65,6 +78,8 @@ void SideText::Load(NodeId node, NodeScratch* scratch) const {
   const dump::EntryId entry = graph_->nodes[node].entry;
   scratch->has_record = false;
   scratch->record.parse_numbers = false;
+  scratch->escaped_name.clear();
+  formats::AppendJsonEscaped(graph_->nodes[node].name, &scratch->escaped_name);
   if (entry == dump::kNoEntry) return;
   Status status = graph_->dump->Read(entry, &scratch->record);
   scratch->has_record = status.ok();
@@ -95,9 +110,9 @@ void SideText::AppendSection(NodeId node, bool outputs, NodeScratch* scratch,
       if ((value.section == dump::Section::kOutput && !all_inputs) != outputs) continue;
       if (out->back() != '{') out->push_back(',');
       out->push_back('"');
-      AppendEscaped(graph_->nodes[node].name, out);
+      out->append(scratch->escaped_name);
       out->push_back('.');
-      AppendEscaped(value.key, out);
+      formats::AppendJsonEscaped(value.key, out);
       out->append("\":");
       const compare::ValueResult* value_result =
           result != nullptr && i < result->values_size
@@ -113,7 +128,7 @@ void SideText::AppendChildren(NodeId node, std::string* out) const {
   out->push_back('[');
   for (const NodeId child : graph_->children(node)) {
     if (out->back() != '[') out->push_back(',');
-    AppendQuoted(graph_->nodes[child].name, out);
+    formats::AppendJsonString(graph_->nodes[child].name, out);
   }
   out->push_back(']');
 }
@@ -127,16 +142,17 @@ NodeId SideText::Partner(NodeId node) const {
 }
 
 void SideText::AppendMatchedLink(NodeId node, NodeScratch* scratch, std::string* out) const {
-  std::vector<NodeId>& chain = scratch->chain;
-  chain.clear();
-  for (NodeId id = Partner(node); id != kNoNode && chain.size() < kLongestLink;
-       id = other_->nodes[id].parent) {
-    chain.push_back(id);
-  }
+  const NodeId partner = Partner(node);
   out->push_back('[');
-  for (size_t i = chain.size(); i-- > 0;) {
-    AppendQuoted(other_->nodes[chain[i]].name, out);
-    if (i > 0) out->push_back(',');
+  if (partner != kNoNode) {
+    const NodeId parent = other_->nodes[partner].parent;
+    if (scratch->link_graph != other_ || scratch->link_parent != parent) {
+      scratch->link_graph = other_;
+      scratch->link_parent = parent;
+      RenderAncestors(*other_, parent, &scratch->link);
+    }
+    out->append(scratch->link);
+    formats::AppendJsonString(other_->nodes[partner].name, out);
   }
   out->push_back(']');
 }
@@ -145,7 +161,7 @@ void SideText::AppendStack(NodeId node, std::string* out) const {
   out->push_back('[');
   for (const std::string& line : graph::StackLines(*graph_, node, complete_stack_)) {
     if (out->back() != '[') out->push_back(',');
-    AppendQuoted(line, out);
+    formats::AppendJsonString(line, out);
   }
   out->push_back(']');
 }
@@ -162,9 +178,10 @@ void SideText::AppendDistributed(NodeId node, std::string* out) const {
       return peer.communication == peers[0].communication;
     });
     out->append(R"("communications_type":)");
-    AppendQuoted(graph::CommunicationName(one_way ? peers[0].communication
-                                                  : graph::Communication::kSendReceive),
-                 out);
+    formats::AppendJsonString(
+        graph::CommunicationName(one_way ? peers[0].communication
+                                         : graph::Communication::kSendReceive),
+        out);
     out->append(R"(,"nodes_info":{)");
     const graph::DistributedPeer* last = nullptr;
     for (const graph::DistributedPeer& peer : peers) {
@@ -176,7 +193,7 @@ void SideText::AppendDistributed(NodeId node, std::string* out) const {
       out->append(std::to_string(peer.peer_rank));
       // The peer's index is in another file: "Nan" is the plugin's word for an unknown one.
       out->append(R"(":["Nan",)");
-      AppendQuoted(peer.peer_name, out);
+      formats::AppendJsonString(peer.peer_name, out);
       out->push_back(']');
     }
     out->push_back('}');

@@ -19,7 +19,11 @@ struct NodeScratch {
   dump::Record record;
   bool has_record = false;
   std::string text;
-  std::vector<graph::NodeId> chain;
+  std::string escaped_name;  ///< of the loaded node
+  // The ancestors of a partner, as text: siblings have the same.
+  const graph::Graph* link_graph = nullptr;
+  graph::NodeId link_parent = graph::kNoNode;
+  std::string link;
 };
 
 /// What the files say of a node beyond the graph. NaN and empty: nothing to say.

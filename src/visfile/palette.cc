@@ -1,9 +1,8 @@
 #include "visfile/palette.h"
+#include "formats/json/json_escape.h"
 
 #include <array>
 #include <span>
-
-#include "visfile/json_text.h"
 
 namespace msprobe::visfile {
 
@@ -105,12 +104,12 @@ std::span<const Column> Columns(CompareMode mode) {
 }
 
 void AppendBand(const Band& band, std::string_view description, Dialect dialect, std::string* out) {
-  AppendQuoted(band.color, out);
+  formats::AppendJsonString(band.color, out);
   out->append(":{\"value\":").append(band.range).append(",\"description\":");
-  AppendQuoted(description, out);
+  formats::AppendJsonString(description, out);
   if (dialect == Dialect::kDb) {
     out->append(",\"accuracy_level\":");
-    AppendQuoted(band.level, out);
+    formats::AppendJsonString(band.level, out);
   }
   out->push_back('}');
 }
@@ -139,9 +138,9 @@ void AppendToolTip(CompareMode mode, std::string* out) {
   out->push_back('{');
   for (const Column& column : Columns(mode)) {
     if (out->back() != '{') out->push_back(',');
-    AppendQuoted(column.name, out);
+    formats::AppendJsonString(column.name, out);
     out->push_back(':');
-    AppendQuoted(column.meaning, out);
+    formats::AppendJsonString(column.meaning, out);
   }
   out->push_back('}');
 }

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "base/number_text.h"
-#include "visfile/json_text.h"
+#include "formats/json/json_escape.h"
 
 namespace msprobe::visfile {
 
@@ -45,17 +45,17 @@ std::string_view PythonText(std::string_view token) {
 void AppendStatistic(std::string_view key, const Statistic& statistic, std::string* out) {
   if (statistic.state == Statistic::State::kAbsent) return;
   out->append(key);
-  AppendEscaped(statistic.has_number() ? PythonText(statistic.text) : "null", out);
+  formats::AppendJsonEscaped(statistic.has_number() ? PythonText(statistic.text) : "null", out);
   out->push_back('"');
 }
 
 void AppendTensor(const Value& value, Dialect dialect, std::string* out) {
   out->append(R"({"type":)");
-  AppendQuoted(value.type, out);
+  formats::AppendJsonString(value.type, out);
   out->append(R"(,"dtype":)");
-  AppendQuoted(value.dtype_text, out);
+  formats::AppendJsonString(value.dtype_text, out);
   out->append(R"(,"shape":)");
-  AppendQuoted(value.shape_text, out);
+  formats::AppendJsonString(value.shape_text, out);
   AppendStatistic(R"(,"Max":")", value.max, out);
   AppendStatistic(R"(,"Min":")", value.min, out);
   AppendStatistic(R"(,"Mean":")", value.mean, out);
@@ -65,10 +65,10 @@ void AppendTensor(const Value& value, Dialect dialect, std::string* out) {
     out->append(value.requires_grad == dump::Flag::kTrue ? R"("True")" : R"("False")");
   }
   out->append(R"(,"data_name":)");
-  AppendQuoted(value.data_name.empty() ? "-1" : value.data_name, out);
+  formats::AppendJsonString(value.data_name.empty() ? "-1" : value.data_name, out);
   if (!value.md5.empty()) {
     out->append(R"(,"md5":)");
-    AppendQuoted(value.md5, out);
+    formats::AppendJsonString(value.md5, out);
   }
 }
 
@@ -77,19 +77,19 @@ bool IsNumeric(std::string_view type) { return type == "int" || type == "float" 
 /// The viewers compare scalars as tensors whose four statistics are the value.
 void AppendScalar(const Value& value, Dialect dialect, std::string* out) {
   out->append(R"({"type":)");
-  AppendQuoted(value.type, out);
+  formats::AppendJsonString(value.type, out);
   out->append(R"(,"value":)");
-  AppendQuoted(value.value_text, out);
+  formats::AppendJsonString(value.value_text, out);
   out->append(R"(,"data_name":"-1")");
   if (dialect == Dialect::kDb) out->append(R"(,"requires_grad":"null")");
   if (IsNumeric(value.type)) {
     for (const std::string_view key : {"Max", "Min", "Mean", "Norm"}) {
       out->append(",\"").append(key).append("\":");
-      AppendQuoted(value.value_text, out);
+      formats::AppendJsonString(value.value_text, out);
     }
   }
   out->append(R"(,"dtype":"<class )");
-  AppendEscaped(value.type, out);
+  formats::AppendJsonEscaped(value.type, out);
   out->append(R"(>","shape":"[]")");
 }
 
@@ -137,7 +137,7 @@ void AppendVerdict(const ValueResult& result, std::string_view reason, std::stri
   out->append(R"(,"Requires_grad Consistent":)");
   out->append(result.requires_grad_equal ? R"("True")" : R"("False")");
   out->append(R"(,"Result":)");
-  AppendQuoted(status, out);
+  formats::AppendJsonString(status, out);
   if (reason.empty()) {
     out->append(R"(,"Err_message":"[]")");
     return;
@@ -145,12 +145,12 @@ void AppendVerdict(const ValueResult& result, std::string_view reason, std::stri
   // A JSON list of strings, itself inside a string.
   std::string& list = *scratch;
   list.assign("[\"");
-  AppendEscaped(status, &list);
+  formats::AppendJsonEscaped(status, &list);
   list.append(": ");
-  AppendEscaped(reason, &list);
+  formats::AppendJsonEscaped(reason, &list);
   list.append("\"]");
   out->append(R"(,"Err_message":)");
-  AppendQuoted(list, out);
+  formats::AppendJsonString(list, out);
 }
 
 void AppendResult(const Value& value, const Comparison& comparison, const ValueResult& result,
@@ -176,7 +176,7 @@ void AppendResult(const Value& value, const Comparison& comparison, const ValueR
     AppendVerdict(result, reason, scratch, out);
   } else if (!reason.empty()) {
     out->append(R"(,"Reason":)");
-    AppendQuoted(reason, out);
+    formats::AppendJsonString(reason, out);
   }
 }
 
@@ -188,7 +188,7 @@ void AppendValue(const Value& value, const Comparison* comparison, const ValueRe
     case ValueKind::kNull: out->append(R"({"value":"null"})"); return;
     case ValueKind::kObject:
       out->append(R"({"type":)");
-      AppendQuoted(value.type, out);
+      formats::AppendJsonString(value.type, out);
       out->append(R"(,"data_name":"-1"})");
       return;
     case ValueKind::kTensor: AppendTensor(value, dialect, out); break;

@@ -5,9 +5,9 @@
 
 #include "base/file.h"
 #include "dump/name_index.h"
+#include "formats/json/json_escape.h"
 #include "formats/json/json_string.h"
 #include "visfile/index_blob.h"
-#include "visfile/json_text.h"
 #include "visfile/sqlite.h"
 #include "visfile/vis_node_scan.h"
 #include "visfile/vis_source.h"
@@ -249,7 +249,7 @@ Status DbUnit::LoadRows(const UnitEntry& entry, const ReadOptions& options) {
 
 void AppendColumn(std::string_view key, std::string_view value, std::string_view empty,
                   std::string* json) {
-  AppendQuoted(key, json);
+  formats::AppendJsonString(key, json);
   json->append(":").append(value.empty() ? empty : value).append(",");
 }
 
@@ -261,9 +261,9 @@ Status DbUnit::AppendReason(int64_t row, std::string* json) const {
     MSPROBE_ASSIGN_OR_RETURN(const bool found, reason.Step());
     if (found) {
       json->append("\"reason\":");
-      AppendQuoted(reason.Text(0), json);
+      formats::AppendJsonString(reason.Text(0), json);
       json->append(",\"role\":");
-      AppendQuoted(reason.Text(1), json);
+      formats::AppendJsonString(reason.Text(1), json);
     }
   }
   json->append("}}");

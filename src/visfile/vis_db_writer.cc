@@ -1,17 +1,18 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <set>
 #include <string>
 
 #include "base/file.h"
 #include "base/ordered_chunks.h"
+#include "base/thread_pool.h"
 #include "visfile/content_index.h"
 #include "visfile/index_blob.h"
 #include "visfile/node_json.h"
 #include "visfile/shape_table.h"
-#include "visfile/sqlite.h"
-#include "visfile/stack_table.h"
+#include "visfile/vis_db_tables.h"
 #include "visfile/vis_node_scan.h"
 #include "visfile/visfile.h"
 
@@ -24,122 +25,153 @@ using graph::NodeId;
 constexpr size_t kNodesPerChunk = 512;
 constexpr std::string_view kSuffix = ".vis.db";
 
-// No journal: without Finish() the file is removed anyway. Pages may be spilled at any time, so
-// the cache is all the memory that the file takes.
-constexpr const char* kSettings =
-    "PRAGMA page_size=65536; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"
-    "PRAGMA locking_mode=EXCLUSIVE; PRAGMA cache_size=-65536; PRAGMA threads=2;";
-
-constexpr const char* kTables = R"sql(
-CREATE TABLE tb_nodes (
-  id TEXT PRIMARY KEY, graph_id TEXT NOT NULL, node_order INTEGER NOT NULL,
-  node_name TEXT NOT NULL, node_type TEXT NOT NULL, up_node TEXT, sub_nodes TEXT,
-  precision_index INTEGER, overflow_level TEXT, micro_step_id INTEGER NOT NULL,
-  matched_node_link TEXT, stack_id TEXT, parallel_merge_info TEXT, matched_distributed TEXT,
-  modified INTEGER NOT NULL, input_data TEXT, output_data TEXT, data_source TEXT,
-  dump_data_dir TEXT, step INTEGER NOT NULL, rank INTEGER NOT NULL, is_distributed INTEGER);
-CREATE TABLE tb_stack (id TEXT PRIMARY KEY, stack_info TEXT);
-CREATE TABLE tb_config (
-  id TEXT PRIMARY KEY, graph_type TEXT NOT NULL, task TEXT, tool_tip TEXT, micro_steps INTEGER,
-  overflow_check INTEGER, node_colors TEXT NOT NULL, rank_list TEXT NOT NULL,
-  step_list TEXT NOT NULL);
-CREATE TABLE msprobe_nodes (
-  id TEXT, idx REAL, worst_below REAL, status TEXT, reason TEXT, role TEXT);
-CREATE TABLE msprobe_index (step INTEGER, rank INTEGER, side INTEGER, data BLOB);
-CREATE INDEX nodes_by_order ON tb_nodes (step, rank, node_order, micro_step_id, data_source);
-CREATE INDEX nodes_modified ON tb_nodes (step, rank) WHERE modified = 1;
-BEGIN;
-)sql";
-
-// When the plugin changes nodes our viewer must read them one by one again: hence the trigger.
-// One index for each kind of query of the plugin; these two are filled from random places, which is
-// cheaper at the end. Names first: SQLite sorts fastest by a text in the first column.
-constexpr const char* kIndexes = R"sql(
-PRAGMA mmap_size = 1099511627776;
-CREATE INDEX nodes_by_parent ON tb_nodes (up_node, step, rank, data_source, node_order);
-CREATE INDEX nodes_by_name ON tb_nodes (node_name, step, rank, data_source);
+// When the plugin changes nodes our viewer must read them one by one again.
+constexpr const char* kTrigger = R"sql(
 CREATE TRIGGER msprobe_index_stale
 AFTER UPDATE OF node_name, up_node, precision_index, matched_node_link ON tb_nodes
 BEGIN DELETE FROM msprobe_index; END;
-COMMIT;
 )sql";
 
-constexpr std::string_view kInsertNode =
-    "INSERT INTO tb_nodes VALUES (?,?,?,?,?,?,?,?,?,?,?,?,'',?,0,?,?,?,?,?,?,?)";
-enum NodeParameter : int {
-  kId,
-  kGraphId,
-  kOrder,
-  kName,
-  kType,
-  kUpNode,
-  kSubNodes,
-  kIndex,
-  kOverflow,
-  kMicroStep,
-  kMatchedLink,
-  kStackId,
-  kDistributed,
-  kInputs,
-  kOutputs,
-  kSource,
-  kDumpDataDir,
-  kStep,
-  kRank,
-  kIsDistributed,
-};
-
-constexpr std::string_view kInsertVerdict =
-    "INSERT INTO msprobe_nodes (rowid, id, idx, worst_below, status, reason, role) "
-    "VALUES (?,?,?,?,?,?,?)";
-constexpr std::string_view kInsertIndex = "INSERT INTO msprobe_index VALUES (?,?,?,?)";
-constexpr std::string_view kInsertStack = "INSERT INTO tb_stack VALUES (?,?)";
 constexpr std::string_view kInsertConfig = "INSERT INTO tb_config VALUES ('1',?,?,?,?,?,?,?,?)";
 
-/// The rendered columns of one node, one behind the other in Chunk::text.
+/// What is rendered of one node, one behind the other in Chunk::types and Chunk::values.
 struct Row {
-  enum Column : uint8_t { kId, kSubNodes, kMatchedLink, kDistributed, kInputs, kOutputs, kStack };
-  static constexpr size_t kColumns = 7;
+  enum Part : uint8_t { kBeforeStackId, kBehindStackId, kStack, kVerdict };
+  static constexpr size_t kParts = 4;
 
   NodeId node;
-  std::array<size_t, kColumns + 1> begin;
+  std::array<size_t, kParts + 1> types;
+  std::array<size_t, kParts + 1> values;
+  size_t shape_begin;
+  size_t shape_size;
   StackKey stack;
 };
 
 struct Chunk {
-  std::string text;
+  std::string types;
+  std::string values;
   std::vector<Row> rows;
-  size_t first_order = 0;
   NodeScratch scratch;
 
-  std::string_view Text(const Row& row, Row::Column column) const {
-    return std::string_view(text).substr(row.begin[column],
-                                         row.begin[column + 1] - row.begin[column]);
+  std::string_view Types(const Row& row, Row::Part part) const {
+    return std::string_view(types).substr(row.types[part], row.types[part + 1] - row.types[part]);
+  }
+  std::string_view Values(const Row& row, Row::Part part) const {
+    return std::string_view(values).substr(row.values[part],
+                                           row.values[part + 1] - row.values[part]);
   }
 };
 
-void RenderRow(const SideText& side, std::string_view graph_id, NodeId node, Chunk* chunk) {
-  std::string& text = chunk->text;
-  Row& row = chunk->rows.emplace_back();
-  row.node = node;
-  side.Load(node, &chunk->scratch);
-  row.begin[Row::kId] = text.size();
-  text.append(graph_id).append("_").append(side.graph().nodes[node].name);
-  row.begin[Row::kSubNodes] = text.size();
-  if (!side.graph().children(node).empty()) side.AppendChildren(node, &text);
-  row.begin[Row::kMatchedLink] = text.size();
-  side.AppendMatchedLink(node, &chunk->scratch, &text);
-  row.begin[Row::kDistributed] = text.size();
-  side.AppendDistributed(node, &text);
-  row.begin[Row::kInputs] = text.size();
-  side.AppendInputs(node, &chunk->scratch, &text);
-  row.begin[Row::kOutputs] = text.size();
-  side.AppendOutputs(node, &chunk->scratch, &text);
-  row.begin[Row::kStack] = text.size();
-  side.AppendStack(node, &text);
-  row.begin[Row::kColumns] = text.size();
-  row.stack = StackKey::Of(chunk->Text(row, Row::kStack));
-}
+/// Renders rows of one graph.
+class RowMaker {
+ public:
+  RowMaker(const SideText& side, const NodeRows& rows, Chunk* chunk)
+      : side_(side),
+        rows_(rows),
+        id_(rows.graph_id() + "_"),
+        chunk_(*chunk),
+        record_(&chunk->types, &chunk->values) {}
+
+  void Add(NodeId node, size_t order) {
+    row_ = &chunk_.rows.emplace_back();
+    row_->node = node;
+    side_.Load(node, &chunk_.scratch);
+    id_.resize(rows_.graph_id().size() + 1);
+    id_.append(side_.graph().nodes[node].name);
+    Begin(Row::kBeforeStackId);
+    AddHead(node, order);
+    Begin(Row::kBehindStackId);
+    AddValues(node);
+    Begin(Row::kStack);
+    side_.AppendStack(node, &chunk_.values);
+    Begin(Row::kVerdict);
+    row_->stack = StackKey::Of(chunk_.Values(*row_, Row::kStack));
+    AddVerdict(node);
+    Begin(Row::kParts);
+  }
+
+ private:
+  void Begin(size_t part) {
+    row_->types[part] = chunk_.types.size();
+    row_->values[part] = chunk_.values.size();
+  }
+
+  /// A column of text that `append` appends to the values.
+  template <class Append>
+  void Column(const Append& append) {
+    const size_t begin = chunk_.values.size();
+    append(&chunk_.values);
+    record_.TextOfSize(chunk_.values.size() - begin);
+  }
+  void Optional(std::string_view text) {
+    if (text.empty()) return record_.Null();
+    record_.Text(text);
+  }
+
+  /// id … matched_node_link
+  void AddHead(NodeId id, size_t order) {
+    const graph::Graph& graph = side_.graph();
+    const graph::Node& node = graph.nodes[id];
+    record_.Text(id_);
+    record_.Text(std::string_view(id_).substr(0, id_.size() - node.name.size() - 1));
+    record_.Int(static_cast<int64_t>(order));
+    record_.Text(node.name);
+    record_.Text(std::to_string(static_cast<int>(node.kind)));
+    record_.Text(node.parent == graph::kNoNode ? std::string_view()
+                                               : graph.nodes[node.parent].name);
+    Column([&](std::string* out) {
+      if (!graph.children(id).empty()) side_.AppendChildren(id, out);
+    });
+    AddPluginIndex(side_.PluginIndex(id));
+    Optional(OverflowText(node.overflow));
+    record_.Int(node.micro_step);
+    Column([&](std::string* out) { side_.AppendMatchedLink(id, &chunk_.scratch, out); });
+  }
+
+  /// An INTEGER column keeps whole numbers as such.
+  void AddPluginIndex(double index) {
+    if (index == 0 || index == 1) return record_.Int(static_cast<int64_t>(index));
+    record_.Real(index);
+  }
+
+  /// parallel_merge_info … is_distributed
+  void AddValues(NodeId node) {
+    record_.Text({});
+    Column([&](std::string* out) { side_.AppendDistributed(node, out); });
+    record_.Int(0);
+    Column([&](std::string* out) { side_.AppendInputs(node, &chunk_.scratch, out); });
+    const size_t outputs = chunk_.values.size();
+    Column([&](std::string* out) { side_.AppendOutputs(node, &chunk_.scratch, out); });
+    const std::string_view shape = FirstShape(std::string_view(chunk_.values).substr(outputs));
+    row_->shape_begin =
+        shape.empty() ? 0 : static_cast<size_t>(shape.data() - chunk_.values.data());
+    row_->shape_size = shape.size();
+    record_.Text(rows_.source);
+    record_.Text(side_.graph().dump->dump_data_dir());
+    record_.Int(rows_.step);
+    record_.Int(rows_.rank);
+    record_.Int(side_.Peers(node).empty() ? 0 : 1);
+  }
+
+  /// A row of msprobe_nodes; nothing where there is nothing to say.
+  void AddVerdict(NodeId node) {
+    const NodeVerdict verdict = side_.Verdict(node);
+    if (verdict.status.empty()) return;
+    record_.Text(id_);
+    record_.Real(verdict.index);
+    record_.Real(verdict.worst_below);
+    record_.Text(verdict.status);
+    Optional(verdict.reason);
+    Optional(verdict.role);
+  }
+
+  const SideText& side_;
+  const NodeRows& rows_;
+  std::string id_;
+  Chunk& chunk_;
+  RecordText record_;
+  Row* row_ = nullptr;
+};
 
 std::string IntegerList(const std::set<int64_t>& numbers) {
   std::string list = "[";
@@ -148,14 +180,6 @@ std::string IntegerList(const std::set<int64_t>& numbers) {
     list.append(std::to_string(number));
   }
   return list + "]";
-}
-
-void BindOptional(Statement* statement, int index, double value) {
-  if (std::isnan(value)) {
-    statement->BindNull(index);
-  } else {
-    statement->BindDouble(index, value);
-  }
 }
 
 void BindOptional(Statement* statement, int index, std::string_view text) {
@@ -168,33 +192,35 @@ void BindOptional(Statement* statement, int index, std::string_view text) {
 
 class Writer final : public VisDbWriter {
  public:
-  Writer(base::AtomicFile file, Database database, const WriteOptions& options)
-      : file_(std::move(file)), database_(std::move(database)), options_(options) {}
+  Writer(base::AtomicFile file, std::unique_ptr<VisDbTables> tables, const WriteOptions& options)
+      : file_(std::move(file)), tables_(std::move(tables)), options_(options) {}
 
-  Status Prepare();
   Status Add(const VisContent& content) override;
   Result<std::filesystem::path> Finish() override;
 
  private:
+  /// One graph on its way into the file.
+  struct Part {
+    SideText text;
+    NodeRows rows;
+    SideIndex* index;
+    Side side;
+    std::vector<NodeId> order = {};
+    std::string sorted_names = {};
+  };
+
   Status AddContent(const VisContent& content);
-  Status AddSide(const SideText& side, std::string_view source, int64_t step, int64_t rank,
-                 SideIndex* index);
-  Status AddIndex(const SideIndex& index, Side side, int64_t step, int64_t rank);
-  Status Insert(const SideText& side, const Chunk& chunk, SideIndex* index);
-  Status InsertRow(const SideText& side, const Chunk& chunk, const Row& row, size_t order);
-  Status InsertVerdict(const SideText& side, NodeId node, std::string_view id);
-  Status InsertConfig();
+  Status AddNodes(Part* part);
+  Status AddIndex(const Part& part);
+  Status Insert(const Chunk& chunk, ShapeTable* shapes, SideIndex* index);
+  Status InsertConfig(Database* database);
 
   base::AtomicFile file_;
-  Database database_;
+  std::unique_ptr<VisDbTables> tables_;
   WriteOptions options_;
-  Statement insert_node_;
-  Statement insert_verdict_;
-  Statement insert_stack_;
-  StackTable stacks_;
   int64_t row_id_ = 0;
-  ShapeTable* shapes_ = nullptr;  ///< of the side that is being added
-  Status failure_;                ///< of an Add(): the file is of no use
+  int64_t index_row_id_ = 0;
+  Status failure_;  ///< of an Add(): the file is of no use
 
   std::optional<compare::CompareMode> mode_;  ///< none: a single graph
   bool overflow_check_ = false;
@@ -202,15 +228,6 @@ class Writer final : public VisDbWriter {
   std::set<int64_t> steps_;
   std::set<int64_t> ranks_;
 };
-
-Status Writer::Prepare() {
-  MSPROBE_RETURN_IF_ERROR(database_.Execute(kSettings));
-  MSPROBE_RETURN_IF_ERROR(database_.Execute(kTables));
-  MSPROBE_ASSIGN_OR_RETURN(insert_node_, database_.Prepare(kInsertNode));
-  MSPROBE_ASSIGN_OR_RETURN(insert_verdict_, database_.Prepare(kInsertVerdict));
-  MSPROBE_ASSIGN_OR_RETURN(insert_stack_, database_.Prepare(kInsertStack));
-  return Status::Ok();
-}
 
 Status Writer::Add(const VisContent& content) {
   if (failure_.ok()) failure_ = AddContent(content);
@@ -223,119 +240,94 @@ Status Writer::AddContent(const VisContent& content) {
   steps_.insert(step);
   ranks_.insert(rank);
   overflow_check_ |= content.overflow_check;
-  UnitIndex index = IndexContent(content);
+  UnitIndex index;
+  std::vector<Part> parts;
+  parts.reserve(2);
+  const auto add = [&](SideText::Side text, std::string source, Side side) {
+    parts.push_back({SideText(content, text, Dialect::kDb),
+                     {std::move(source), step, rank, 0},
+                     &index.side(side),
+                     side});
+  };
   if (content.comparison == nullptr) {
-    micro_steps_ = std::max(micro_steps_, content.single->micro_steps);
-    const SideText single(content, SideText::Side::kSingle, Dialect::kDb);
-    MSPROBE_RETURN_IF_ERROR(AddSide(single, "NPU", step, rank, &index.target));
-    return AddIndex(index.target, Side::kTarget, step, rank);
+    add(SideText::Side::kSingle, "NPU", Side::kTarget);
+  } else {
+    if (!mode_) mode_ = content.comparison->mode;
+    add(SideText::Side::kTarget, "NPU", Side::kTarget);
+    add(SideText::Side::kGolden, "Bench", Side::kGolden);
   }
-  if (!mode_) mode_ = content.comparison->mode;
-  micro_steps_ = std::max(micro_steps_, content.comparison->target->micro_steps);
-  {
-    const SideText target(content, SideText::Side::kTarget, Dialect::kDb);
-    MSPROBE_RETURN_IF_ERROR(AddSide(target, "NPU", step, rank, &index.target));
-  }
-  const SideText golden(content, SideText::Side::kGolden, Dialect::kDb);
-  MSPROBE_RETURN_IF_ERROR(AddSide(golden, "Bench", step, rank, &index.golden));
-  MSPROBE_RETURN_IF_ERROR(AddIndex(index.target, Side::kTarget, step, rank));
-  return AddIndex(index.golden, Side::kGolden, step, rank);
+  micro_steps_ = std::max(micro_steps_, parts[0].text.graph().micro_steps);
+  base::ParallelFor(parts.size() + 1, 1, options_.threads, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      if (i == parts.size()) {
+        index = IndexContent(content);
+        continue;
+      }
+      parts[i].order = graph::CompletionOrder(parts[i].text.graph());
+      parts[i].sorted_names = SortedNames(parts[i].text.graph(), parts[i].order);
+    }
+  });
+  for (Part& part : parts) MSPROBE_RETURN_IF_ERROR(AddNodes(&part));
+  for (const Part& part : parts) MSPROBE_RETURN_IF_ERROR(AddIndex(part));
+  return Status::Ok();
 }
 
-Status Writer::AddIndex(const SideIndex& index, Side side, int64_t step, int64_t rank) {
-  MSPROBE_ASSIGN_OR_RETURN(Statement insert, database_.Prepare(kInsertIndex));
-  insert.BindInt(0, step);
-  insert.BindInt(1, rank);
-  insert.BindInt(2, static_cast<int64_t>(side));
-  return WriteIndexBlob(index, [&insert](std::string_view piece) {
-    insert.BindBlob(3, piece);
-    return insert.Step().status();
+Status Writer::AddNodes(Part* part) {
+  part->rows.first_row = row_id_ + 1;
+  MSPROBE_RETURN_IF_ERROR(tables_->node_indexes().Add(part->rows, part->sorted_names));
+  part->sorted_names = {};
+  part->index->shapes.assign(part->order.size(), 0);
+  ShapeTable shapes;
+  MSPROBE_RETURN_IF_ERROR(base::OrderedChunks<Chunk>(
+      part->order.size(), kNodesPerChunk, {options_.threads, options_.cancel},
+      [&](size_t begin, size_t end, Chunk* chunk) {
+        chunk->types.clear();
+        chunk->values.clear();
+        chunk->rows.clear();
+        RowMaker maker(part->text, part->rows, chunk);
+        for (size_t i = begin; i < end; ++i) maker.Add(part->order[i], i);
+      },
+      [&](const Chunk& chunk) { return Insert(chunk, &shapes, part->index); }));
+  part->index->shape_texts = shapes.TakeTexts();
+  return Status::Ok();
+}
+
+Status Writer::Insert(const Chunk& chunk, ShapeTable* shapes, SideIndex* index) {
+  for (const Row& row : chunk.rows) {
+    MSPROBE_ASSIGN_OR_RETURN(const uint32_t stack,
+                             tables_->AddStack(row.stack, chunk.Values(row, Row::kStack)));
+    ++row_id_;
+    const std::array types = {chunk.Types(row, Row::kBeforeStackId),
+                              chunk.Types(row, Row::kBehindStackId)};
+    const std::array values = {chunk.Values(row, Row::kBeforeStackId),
+                               chunk.Values(row, Row::kBehindStackId)};
+    MSPROBE_RETURN_IF_ERROR(tables_->nodes().Add(row_id_, types, values, std::to_string(stack)));
+    const std::string_view verdict = chunk.Types(row, Row::kVerdict);
+    if (!verdict.empty()) {  // with the row id of its node
+      MSPROBE_RETURN_IF_ERROR(
+          tables_->verdicts().Add(row_id_, verdict, chunk.Values(row, Row::kVerdict)));
+    }
+    index->places[row.node] = static_cast<uint64_t>(row_id_);
+    index->shapes[row.node] =
+        shapes->Intern(std::string_view(chunk.values).substr(row.shape_begin, row.shape_size));
+  }
+  return Status::Ok();
+}
+
+Status Writer::AddIndex(const Part& part) {
+  TableRows& rows = tables_->index_blobs();
+  return WriteIndexBlob(*part.index, [&](std::string_view piece) {
+    RecordText record = rows.Begin();
+    record.Int(part.rows.step);
+    record.Int(part.rows.rank);
+    record.Int(static_cast<int64_t>(part.side));
+    record.Blob(piece);
+    return rows.End(++index_row_id_);
   });
 }
 
-Status Writer::AddSide(const SideText& side, std::string_view source, int64_t step, int64_t rank,
-                       SideIndex* index) {
-  const std::string graph_id =
-      std::string(source) + "_" + std::to_string(step) + "_" + std::to_string(rank);
-  insert_node_.BindText(kGraphId, graph_id);
-  insert_node_.BindText(kSource, source);
-  insert_node_.BindText(kDumpDataDir, side.graph().dump->dump_data_dir());
-  insert_node_.BindInt(kStep, step);
-  insert_node_.BindInt(kRank, rank);
-  const std::vector<NodeId> order = graph::CompletionOrder(side.graph());
-  ShapeTable shapes;
-  shapes_ = &shapes;
-  index->shapes.assign(order.size(), 0);
-  MSPROBE_RETURN_IF_ERROR(base::OrderedChunks<Chunk>(
-      order.size(), kNodesPerChunk, {options_.threads, options_.cancel},
-      [&](size_t begin, size_t end, Chunk* chunk) {
-        chunk->text.clear();
-        chunk->rows.clear();
-        chunk->first_order = begin;
-        for (size_t i = begin; i < end; ++i) RenderRow(side, graph_id, order[i], chunk);
-      },
-      [&](const Chunk& chunk) { return Insert(side, chunk, index); }));
-  index->shape_texts = shapes.TakeTexts();
-  return Status::Ok();
-}
-
-Status Writer::Insert(const SideText& side, const Chunk& chunk, SideIndex* index) {
-  size_t order = chunk.first_order;
-  for (const Row& row : chunk.rows) {
-    MSPROBE_RETURN_IF_ERROR(InsertRow(side, chunk, row, order++));
-    MSPROBE_RETURN_IF_ERROR(InsertVerdict(side, row.node, chunk.Text(row, Row::kId)));
-    index->places[row.node] = static_cast<uint64_t>(row_id_);
-    index->shapes[row.node] = shapes_->Intern(FirstShape(chunk.Text(row, Row::kOutputs)));
-  }
-  return Status::Ok();
-}
-
-Status Writer::InsertRow(const SideText& side, const Chunk& chunk, const Row& row, size_t order) {
-  bool new_stack = false;
-  const std::string stack_id = std::to_string(stacks_.Find(row.stack, &new_stack));
-  if (new_stack) {
-    insert_stack_.BindText(0, stack_id);
-    insert_stack_.BindText(1, chunk.Text(row, Row::kStack));
-    MSPROBE_RETURN_IF_ERROR(insert_stack_.Step().status());
-  }
-  const graph::Node& node = side.graph().nodes[row.node];
-  const std::string type = std::to_string(static_cast<int>(node.kind));
-  insert_node_.BindText(kId, chunk.Text(row, Row::kId));
-  insert_node_.BindInt(kOrder, static_cast<int64_t>(order));
-  insert_node_.BindText(kName, node.name);
-  insert_node_.BindText(kType, type);
-  insert_node_.BindText(kUpNode, node.parent == graph::kNoNode
-                                     ? std::string_view()
-                                     : side.graph().nodes[node.parent].name);
-  insert_node_.BindText(kSubNodes, chunk.Text(row, Row::kSubNodes));
-  BindOptional(&insert_node_, kIndex, side.PluginIndex(row.node));
-  BindOptional(&insert_node_, kOverflow, OverflowText(node.overflow));
-  insert_node_.BindInt(kMicroStep, node.micro_step);
-  insert_node_.BindText(kMatchedLink, chunk.Text(row, Row::kMatchedLink));
-  insert_node_.BindText(kStackId, stack_id);
-  insert_node_.BindText(kDistributed, chunk.Text(row, Row::kDistributed));
-  insert_node_.BindText(kInputs, chunk.Text(row, Row::kInputs));
-  insert_node_.BindText(kOutputs, chunk.Text(row, Row::kOutputs));
-  insert_node_.BindInt(kIsDistributed, side.Peers(row.node).empty() ? 0 : 1);
-  return insert_node_.Step().status();
-}
-
-Status Writer::InsertVerdict(const SideText& side, NodeId node, std::string_view id) {
-  ++row_id_;  // of the node that was inserted last: both rows have the same
-  const NodeVerdict verdict = side.Verdict(node);
-  if (verdict.status.empty()) return Status::Ok();
-  insert_verdict_.BindInt(0, row_id_);
-  insert_verdict_.BindText(1, id);
-  BindOptional(&insert_verdict_, 2, verdict.index);
-  BindOptional(&insert_verdict_, 3, verdict.worst_below);
-  insert_verdict_.BindText(4, verdict.status);
-  BindOptional(&insert_verdict_, 5, verdict.reason);
-  BindOptional(&insert_verdict_, 6, verdict.role);
-  return insert_verdict_.Step().status();
-}
-
-Status Writer::InsertConfig() {
-  MSPROBE_ASSIGN_OR_RETURN(Statement insert, database_.Prepare(kInsertConfig));
+Status Writer::InsertConfig(Database* database) {
+  MSPROBE_ASSIGN_OR_RETURN(Statement insert, database->Prepare(kInsertConfig));
   std::string tool_tip;
   std::string colors = "{}";
   if (mode_) {
@@ -358,12 +350,11 @@ Status Writer::InsertConfig() {
 
 Result<std::filesystem::path> Writer::Finish() {
   MSPROBE_RETURN_IF_ERROR(Status(failure_));
-  MSPROBE_RETURN_IF_ERROR(InsertConfig());
-  insert_node_ = Statement();
-  insert_verdict_ = Statement();
-  insert_stack_ = Statement();
-  MSPROBE_RETURN_IF_ERROR(database_.Execute(kIndexes));
-  MSPROBE_RETURN_IF_ERROR(database_.Close());
+  MSPROBE_ASSIGN_OR_RETURN(Database database, tables_->Finish());
+  tables_ = nullptr;
+  MSPROBE_RETURN_IF_ERROR(InsertConfig(&database));
+  MSPROBE_RETURN_IF_ERROR(database.Execute(kTrigger));
+  MSPROBE_RETURN_IF_ERROR(database.Close());
   return file_.CommitUnique(kSuffix);
 }
 
@@ -372,11 +363,9 @@ Result<std::filesystem::path> Writer::Finish() {
 Result<std::unique_ptr<VisDbWriter>> VisDbWriter::Create(const std::filesystem::path& path,
                                                          const WriteOptions& options) {
   MSPROBE_ASSIGN_OR_RETURN(base::AtomicFile file, base::AtomicFile::Create(path));
-  MSPROBE_ASSIGN_OR_RETURN(Database database,
-                           Database::Open(file.temporary_path(), Database::Mode::kWrite, path));
-  auto writer = std::make_unique<Writer>(std::move(file), std::move(database), options);
-  MSPROBE_RETURN_IF_ERROR(writer->Prepare());
-  return std::unique_ptr<VisDbWriter>(std::move(writer));
+  MSPROBE_ASSIGN_OR_RETURN(auto tables, VisDbTables::Create(file.temporary_path(), path));
+  return std::unique_ptr<VisDbWriter>(
+      std::make_unique<Writer>(std::move(file), std::move(tables), options));
 }
 
 }  // namespace msprobe::visfile

@@ -47,7 +47,10 @@ std::filesystem::path Write(const ScratchDirectory& directory,
   const auto path = (*writer)->Finish();
   EXPECT_TRUE(path.ok()) << path.status().ToString();
   EXPECT_EQ(directory.entries(), 1U);
-  return path.ok() ? *path : std::filesystem::path();
+  if (!path.ok()) return {};
+  // SQLite compares every index with its table, and looks at every page.
+  EXPECT_EQ(Rows(*path, "PRAGMA integrity_check"), "ok\n");
+  return *path;
 }
 
 std::shared_ptr<graph::Graph> SmallGraph() {
@@ -157,6 +160,51 @@ TEST(VisDbWriter, RanksAndStepsAreListedInNumericOrder) {
   const auto path = Write(directory, contents);
   EXPECT_EQ(Rows(path, "SELECT rank_list, step_list FROM tb_config"), "[2, 10]|[0, 1]\n");
   EXPECT_EQ(Rows(path, "SELECT count(DISTINCT graph_id) FROM tb_nodes"), "4\n");
+}
+
+/// Equal names in several graphs, siblings of any number, more than one micro step.
+std::shared_ptr<graph::Graph> WideGraph(int modules, int calls) {
+  GraphMaker maker;
+  for (int module = 0; module < modules; ++module) {
+    const graph::NodeId parent = maker.Add("Module.m" + std::to_string(module) + ".M.forward.0",
+                                           graph::kRootNode, NodeKind::kModule);
+    for (int call = 0; call < calls; ++call) {
+      const std::string number = std::to_string(module * calls + call);
+      maker.Add("Torch.add." + number + ".forward", parent, NodeKind::kApi);
+      maker.dump().AddStack("Torch.add." + number + ".forward", {"File a.py, line " + number});
+    }
+  }
+  auto graph = maker.Make();
+  for (graph::NodeId id = 1; id < graph->nodes.size(); ++id) {
+    graph->nodes[id].micro_step = static_cast<int32_t>(id / 300);
+  }
+  return graph;
+}
+
+TEST(VisDbWriter, ManyGraphsAreSortedIntoTheIndexes) {
+  const ScratchDirectory directory;
+  const auto large = WideGraph(40, 20);
+  const auto small = WideGraph(3, 150);
+  Comparison comparison = fixture::Compared(CompareMode::kStatistics, large, small);
+  std::vector<VisContent> contents;
+  for (const int64_t rank : {1, 10, 2}) {
+    contents.push_back({.comparison = &comparison, .step = 100, .rank = rank});
+    contents.push_back({.comparison = &comparison, .step = -3, .rank = rank});
+  }
+  const auto path = Write(directory, contents);
+  const std::string nodes = std::to_string(6 * (large->nodes.size() + small->nodes.size()));
+  EXPECT_EQ(Rows(path, "SELECT count(*) FROM tb_nodes"), nodes + "\n");
+  EXPECT_EQ(Rows(path, "SELECT count(*) FROM tb_nodes n JOIN tb_stack s ON n.stack_id = s.id"),
+            nodes + "\n");
+  EXPECT_EQ(Rows(path,
+                 "SELECT id, node_order FROM tb_nodes INDEXED BY nodes_by_parent WHERE "
+                 "up_node='Module.m2.M.forward.0' AND step=-3 AND rank=10 AND data_source='Bench' "
+                 "ORDER BY node_order LIMIT 2"),
+            "Bench_-3_10_Torch.add.300.forward|302\nBench_-3_10_Torch.add.301.forward|303\n");
+  EXPECT_EQ(Rows(path,
+                 "SELECT micro_step_id, data_source FROM tb_nodes INDEXED BY nodes_by_order WHERE "
+                 "step=100 AND rank=1 AND node_order=310"),
+            "1|Bench\n1|NPU\n");
 }
 
 TEST(VisDbWriter, HostileNamesStayText) {

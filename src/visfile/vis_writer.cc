@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/numbers.h"
 #include "base/ordered_chunks.h"
-#include "visfile/json_text.h"
+#include "formats/json/json_escape.h"
 #include "visfile/node_json.h"
 #include "visfile/visfile.h"
 
@@ -31,7 +31,7 @@ void AppendJsonText(std::string_view key, std::string_view value, std::string* o
   if (value.empty()) return;
   if (out->back() != '{') out->push_back(',');
   out->append(key);
-  AppendQuoted(value, out);
+  formats::AppendJsonString(value, out);
 }
 
 /// The key that only our own viewer reads.
@@ -54,14 +54,15 @@ void AppendVisNode(const SideText& side, NodeId id, NodeScratch* scratch, std::s
   const graph::Node& node = side.graph().nodes[id];
   side.Load(id, scratch);
   out->append(R"({"id":)");
-  AppendQuoted(node.name, out);
+  formats::AppendJsonString(node.name, out);
   out->append(R"(,"node_type":)").append(std::to_string(static_cast<int>(node.kind)));
   out->append(R"(,"output_data":)");
   side.AppendOutputs(id, scratch, out);
   out->append(R"(,"input_data":)");
   side.AppendInputs(id, scratch, out);
   out->append(R"(,"upnode":)");
-  AppendQuoted(node.parent == graph::kNoNode ? "None" : side.graph().nodes[node.parent].name, out);
+  formats::AppendJsonString(
+      node.parent == graph::kNoNode ? "None" : side.graph().nodes[node.parent].name, out);
   out->append(R"(,"subnodes":)");
   side.AppendChildren(id, out);
   out->append(R"(,"matched_node_link":)");
@@ -85,9 +86,9 @@ namespace {
 Status WriteGraph(const SideText& side, const WriteOptions& options, base::AtomicFile* file) {
   const graph::Graph& graph = side.graph();
   std::string head = R"("root":)";
-  AppendQuoted(graph.nodes[graph::kRootNode].name, &head);
+  formats::AppendJsonString(graph.nodes[graph::kRootNode].name, &head);
   head.append(R"(,"dump_data_dir":)");
-  AppendQuoted(graph.dump->dump_data_dir(), &head);
+  formats::AppendJsonString(graph.dump->dump_data_dir(), &head);
   head.append(R"(,"node":{)");
   MSPROBE_RETURN_IF_ERROR(file->Append(head));
   MSPROBE_RETURN_IF_ERROR(base::OrderedChunks<Chunk>(
@@ -96,7 +97,7 @@ Status WriteGraph(const SideText& side, const WriteOptions& options, base::Atomi
         chunk->text.clear();
         for (size_t id = begin; id < end; ++id) {
           chunk->text.append(id == 0 ? "\n" : ",\n");
-          AppendQuoted(graph.nodes[id].name, &chunk->text);
+          formats::AppendJsonString(graph.nodes[id].name, &chunk->text);
           chunk->text.push_back(':');
           AppendVisNode(side, static_cast<NodeId>(id), &chunk->scratch, &chunk->text);
         }
@@ -114,7 +115,7 @@ std::string FileTail(const VisContent& content) {
     std::string tool_tip;
     AppendToolTip(mode, &tool_tip);
     tail.append(R"("ToolTip":)");
-    AppendQuoted(tool_tip, &tail);
+    formats::AppendJsonString(tool_tip, &tail);
     tail.append(R"(,"Colors":)");
     AppendColors(mode, Dialect::kVis, &tail);
     tail.push_back(',');
@@ -122,7 +123,7 @@ std::string FileTail(const VisContent& content) {
   tail.append(R"("MicroSteps":)").append(std::to_string(target.micro_steps));
   if (content.comparison != nullptr) {
     tail.append(R"(,"task":)");
-    AppendQuoted(TaskText(content.comparison->mode), &tail);
+    formats::AppendJsonString(TaskText(content.comparison->mode), &tail);
   }
   tail.append(R"(,"OverflowCheck":)").append(content.overflow_check ? "true" : "false");
   tail.append("}\n");

@@ -6,10 +6,6 @@
 
 namespace msprobe::formats {
 
-/// Appends `text` as a JSON string with its quotes. UTF-8 stays as it is; bytes that are not UTF-8
-/// become U+FFFD; only quotes, backslashes and control characters are escaped.
-void AppendJsonString(std::string_view text, std::string* out);
-
 /// How the text between values looks.
 struct JsonLayout {
   int indent = -1;  ///< spaces per level, each member on a line of its own; -1: no white space
