@@ -70,6 +70,7 @@ class MappedRankDump : public RankDump {
   std::vector<std::string> StackFrames(StackId stack) const override {
     return stack_.Frames(stack);
   }
+  std::string InnermostFrame(StackId stack) const override { return stack_.InnermostFrame(stack); }
   Result<std::filesystem::path> TensorPath(std::string_view data_name) const override;
 
  private:

@@ -70,6 +70,11 @@ class RankDump {
   virtual StackId FindStack(std::string_view name) const = 0;
   /// Frames, innermost first, unescaped.
   virtual std::vector<std::string> StackFrames(StackId stack) const = 0;
+  /// The first of the frames, without looking at the others; empty if there is none.
+  virtual std::string InnermostFrame(StackId stack) const {
+    const std::vector<std::string> frames = StackFrames(stack);
+    return frames.empty() ? std::string() : frames.front();
+  }
 
   /// Where the tensor file `data_name` lies: beside dump.json, else below dump_data_dir. Names
   /// that point outside are refused. NotFound if it is in neither place.

@@ -96,6 +96,9 @@ TEST_F(RankDumpTest, ReadsAllThreeFiles) {
             (Facts{"File a.py, line 1, in f, \n x = \"y\"", "b"}));
   EXPECT_EQ(dump->FindStack("Module.net.Net.forward.0"), kNoStack);
   EXPECT_TRUE(dump->StackFrames(kNoStack).empty());
+  EXPECT_EQ(dump->InnermostFrame(dump->FindStack("Torch.add.0.forward")),
+            dump->StackFrames(dump->FindStack("Torch.add.0.forward")).front());
+  EXPECT_TRUE(dump->InnermostFrame(kNoStack).empty());
   EXPECT_TRUE(diagnostics_.entries().empty());
   Record record;
   ASSERT_TRUE(dump->Read(0, &record).ok());

@@ -21,6 +21,13 @@ std::string TokenText(const JsonToken& token) {
   return text;
 }
 
+/// An odd number of backslashes stands in front of the quote at `place`.
+bool IsEscaped(std::string_view text, size_t begin, size_t place) {
+  size_t backslashes = 0;
+  while (place - backslashes > begin && text[place - backslashes - 1] == '\\') ++backslashes;
+  return backslashes % 2 == 1;
+}
+
 }  // namespace
 
 Result<StackJsonReader> StackJsonReader::Open(const std::filesystem::path& directory,
@@ -135,6 +142,19 @@ std::vector<std::string> StackJsonReader::Frames(StackId stack) const {
     if (tape[i].kind == JsonKind::kString) frames.push_back(TokenText(tape[i]));
   }
   return frames;
+}
+
+std::string StackJsonReader::InnermostFrame(StackId stack) const {
+  std::string frame;
+  if (stack >= stacks_.size()) return frame;
+  const std::string_view text(stacks_[stack].frames, stacks_[stack].size);
+  const size_t begin = text.find('"') + 1;  // 0: there is no frame
+  size_t end = begin == 0 ? std::string_view::npos : text.find('"', begin);
+  while (end != std::string_view::npos && IsEscaped(text, begin, end))
+    end = text.find('"', end + 1);
+  if (end == std::string_view::npos) return frame;
+  if (!formats::AppendUnescaped(text.substr(begin, end - begin), &frame)) frame.clear();
+  return frame;
 }
 
 }  // namespace msprobe::dump

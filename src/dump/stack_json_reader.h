@@ -30,6 +30,7 @@ class StackJsonReader {
   }
   StackId Find(std::string_view name) const;
   std::vector<std::string> Frames(StackId stack) const;
+  std::string InnermostFrame(StackId stack) const;
 
  private:
   struct Owner {

@@ -75,9 +75,14 @@ Result<std::unique_ptr<Graph>> BuildGraph(std::shared_ptr<const dump::RankDump> 
 std::vector<std::string> StackLines(const Graph& graph, NodeId id, bool complete) {
   const Node& node = graph.nodes[id];
   if (node.stack == dump::kNoStack) return {};
+  const NodeName name = ParseNodeName(node.name);
+  if (!complete) {  // mostly the first will do
+    std::string innermost = graph.dump->InnermostFrame(node.stack);
+    if (!innermost.empty() && IsCallerFrame(innermost, name)) return {std::move(innermost)};
+  }
   std::vector<std::string> frames = graph.dump->StackFrames(node.stack);
   if (complete || frames.empty()) return frames;
-  return {std::move(frames[CallerFrame(frames, ParseNodeName(node.name))])};
+  return {std::move(frames[CallerFrame(frames, name)])};
 }
 
 }  // namespace msprobe::graph

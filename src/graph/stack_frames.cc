@@ -43,6 +43,23 @@ bool IsNumber(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
+bool NamesFramework(std::string_view path) {
+  for (size_t at = path.find('/'); at != std::string_view::npos; at = path.find('/', at + 1)) {
+    const std::string_view rest = path.substr(at);
+    for (const std::string_view folder : kFrameworkFolders) {
+      if (rest.starts_with(folder)) return true;
+    }
+  }
+  return false;
+}
+
+/// What calls of a module look for; empty for APIs and for modules in a list.
+std::string_view AttributeOf(const NodeName& name) {
+  if (name.kind != NodeKind::kModule) return {};
+  const std::string_view last = name.path.substr(name.path.rfind('.') + 1);
+  return IsNumber(last) ? std::string_view() : last;
+}
+
 /// True for "y = self.fc(x)" and "fc".
 bool Calls(std::string_view source, std::string_view attribute) {
   for (size_t at = source.find(attribute); at != std::string_view::npos;
@@ -78,12 +95,17 @@ StackFrame ParseStackFrame(std::string_view text) {
   return frame;
 }
 
+bool IsCallerFrame(std::string_view innermost, const NodeName& name) {
+  const StackFrame frame = ParseStackFrame(innermost);
+  const std::string_view attribute = AttributeOf(name);
+  if (!attribute.empty()) return Calls(frame.source, attribute);
+  return !NamesFramework(frame.path);
+}
+
 size_t CallerFrame(std::span<const std::string> frames, const NodeName& name) {
   size_t outside = frames.size();
-  const size_t dot = name.path.rfind('.');
-  const std::string_view attribute =
-      dot == std::string_view::npos ? name.path : name.path.substr(dot + 1);
-  const bool by_attribute = name.kind == NodeKind::kModule && !IsNumber(attribute);
+  const std::string_view attribute = AttributeOf(name);
+  const bool by_attribute = !attribute.empty();
   for (size_t i = 0; i < frames.size(); ++i) {
     const StackFrame frame = ParseStackFrame(frames[i]);
     if (by_attribute && Calls(frame.source, attribute)) return i;

@@ -21,6 +21,9 @@ StackFrame ParseStackFrame(std::string_view text);
 /// innermost one outside this tool and the framework; else the innermost.
 size_t CallerFrame(std::span<const std::string> frames, const NodeName& name);
 
+/// True if that frame is the one, whatever stands behind it. False: CallerFrame knows.
+bool IsCallerFrame(std::string_view innermost, const NodeName& name);
+
 /// True if the stack is that of a forward that activation checkpointing runs again inside backward.
 bool ShowsRecomputation(std::span<const std::string> frames);
 

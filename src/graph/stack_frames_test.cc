@@ -15,7 +15,9 @@ constexpr const char* kModel = "File /home/u/model.py, line 31, in forward, \n o
 constexpr const char* kTrain = "File /home/u/train.py, line 5, in <module>, \n out = model(x)";
 
 std::string Caller(const std::vector<std::string>& frames, std::string_view id) {
-  return frames[CallerFrame(frames, ParseNodeName(id))];
+  const size_t caller = CallerFrame(frames, ParseNodeName(id));
+  EXPECT_TRUE(caller == 0 || !IsCallerFrame(frames[0], ParseNodeName(id)));
+  return frames[caller];
 }
 
 TEST(StackFramesTest, FrameIsSplit) {
@@ -62,6 +64,14 @@ TEST(StackFramesTest, ModuleShowsTheFirstFrameThatCallsItsAttribute) {
 TEST(StackFramesTest, ModuleInAListFallsBackToUserCode) {
   const std::string loop = "File /home/u/m.py, line 1, in forward, \n out = layer(x)";
   EXPECT_EQ(Caller({kTorch, loop, kTrain}, "Module.net.layers.0.Layer.forward.0"), loop);
+}
+
+TEST(StackFramesTest, TheInnermostFrameMayTellByItself) {
+  EXPECT_TRUE(IsCallerFrame(kModel, ParseNodeName("Module.net.fc.Linear.forward.0")));
+  EXPECT_FALSE(IsCallerFrame(kModel, ParseNodeName("Module.net.fc2.Linear.forward.0")));
+  EXPECT_TRUE(IsCallerFrame(kModel, ParseNodeName("Torch.add.0.forward")));
+  EXPECT_TRUE(IsCallerFrame(kModel, ParseNodeName("Module.net.layers.0.Layer.forward.0")));
+  EXPECT_FALSE(IsCallerFrame(kTorch, ParseNodeName("Torch.add.0.forward")));
 }
 
 TEST(StackFramesTest, WithoutUserCodeTheInnermostIsShown) {
