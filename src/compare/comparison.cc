@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <mutex>
 #include <utility>
 
 #include "base/thread_pool.h"
@@ -25,6 +26,8 @@ class Assembler {
       : comparison_(*comparison), diagnostics_(*diagnostics) {}
 
   void Append(NodeResults&& part) {
+    nodes_done_ += part.ids.size();
+    MakeRoom(part.values.size());
     std::vector<uint32_t> reason_ids;
     for (const std::string& reason : part.reasons.reasons()) {
       reason_ids.push_back(reasons_.Intern(reason));
@@ -58,10 +61,24 @@ class Assembler {
   void Finish() { comparison_.reasons = reasons_.reasons(); }
 
  private:
+  /// For what the nodes to come will need if they are like those before: doubling would at its end
+  /// take up to three times the memory.
+  void MakeRoom(size_t more) {
+    std::vector<ValueResult>& values = comparison_.values;
+    const size_t needed = values.size() + more;
+    if (needed <= values.capacity()) return;
+    constexpr double kMargin = 1.02;
+    const double nodes_each = static_cast<double>(comparison_.nodes.size()) /
+                              static_cast<double>(std::max<size_t>(1, nodes_done_));
+    values.reserve(needed + more +
+                   static_cast<size_t>(kMargin * (nodes_each - 1) * static_cast<double>(needed)));
+  }
+
   Comparison& comparison_;
   base::Diagnostics& diagnostics_;
   ReasonTable reasons_;
   std::vector<graph::NodeId> huge_;
+  size_t nodes_done_ = 0;
 };
 
 bool Cancelled(const CompareOptions& options) {
@@ -89,7 +106,9 @@ class Comparer {
     const size_t size =
         comparison_.mode == CompareMode::kRealData ? kTensorNodesPerPart : kNodesPerPart;
     std::vector<NodeResults> parts((count + size - 1) / size);
-    size_t values = 0;
+    std::vector<bool> done(parts.size());
+    std::mutex mutex;
+    size_t next = 0;  // the first that has not been appended
     base::ParallelFor(parts.size(), 1, options_.threads, [&](size_t first, size_t last) {
       for (size_t part = first; part < last && !Cancelled(options_); ++part) {
         NodeComparer comparer(sides_, comparison_.mode, 0, options_.cancel, &parts[part]);
@@ -98,11 +117,11 @@ class Comparer {
           comparer.Compare(static_cast<graph::NodeId>(node));
         }
         Progress(parts[part].ids.size());
+        const std::lock_guard lock(mutex);
+        done[part] = true;
+        for (; next < parts.size() && done[next]; ++next) assembler_.Append(std::move(parts[next]));
       }
     });
-    for (const NodeResults& part : parts) values += part.values.size();
-    comparison_.values.reserve(values);
-    for (NodeResults& part : parts) assembler_.Append(std::move(part));
   }
 
   void CompareHugeNodes() {

@@ -1,19 +1,27 @@
 #include "compare/data_flow.h"
 
 #include <cmath>
-#include <string>
-
-#include "graph/node_name.h"
-
 namespace msprobe::compare {
 
 using graph::kNoNode;
 using graph::NodeId;
 
+namespace {
+
+size_t CountOutputs(const FactTable& facts) {
+  size_t count = 0;
+  for (const NodeFacts& node : facts.nodes) count += node.outputs_end - node.outputs_begin;
+  return count;
+}
+
+}  // namespace
+
 DataFlow::DataFlow(const Comparison& comparison, const FactTable& facts)
-    : comparison_(comparison), facts_(facts), calls_(CountCalls(comparison)) {
-  producers_.reserve(facts.uses.size());
-  views_.reserve(facts.uses.size());
+    : comparison_(comparison),
+      facts_(facts),
+      calls_(CountCalls(comparison)),
+      producers_(CountOutputs(facts)),
+      views_(CountOutputs(facts)) {
   for (const auto& [fingerprint, node, error] : facts.differing_parameters) {
     if (fingerprint != 0 && error > facts.nodes[node].tolerance) {
       parameter_owners_[fingerprint] = node;
@@ -34,11 +42,11 @@ std::span<const TensorUse> DataFlow::Outputs(NodeId id) const {
 void DataFlow::NoteOutputs(NodeId id) {
   for (const TensorUse& output : Outputs(id)) {
     if (output.fingerprint != 0) {
-      NodeId& maker = producers_.try_emplace(output.fingerprint, id).first->second;
+      NodeId& maker = *producers_.Insert(output.fingerprint, id);
       if (!IsInside(maker, id)) maker = id;
     }
     if (output.view_fingerprint != 0) {
-      View& view = views_.try_emplace(output.view_fingerprint, View{id, output.norm}).first->second;
+      View& view = *views_.Insert(output.view_fingerprint, {id, output.norm});
       if (!IsInside(view.node, id)) view = {id, output.norm};
     }
   }
@@ -53,29 +61,16 @@ bool DataFlow::IsInside(NodeId id, NodeId outer) const {
 
 NodeId DataFlow::Producer(const TensorUse& use) const {
   if (use.fingerprint != 0) {
-    const auto made = producers_.find(use.fingerprint);
-    if (made != producers_.end()) return made->second;
+    if (const NodeId* made = producers_.Find(use.fingerprint)) return *made;
     const auto owned = parameter_owners_.find(use.fingerprint);
     if (owned != parameter_owners_.end()) return owned->second;
   }
   if (use.view_fingerprint == 0) return kNoNode;
-  const auto viewed = views_.find(use.view_fingerprint);
-  if (viewed == views_.end()) return kNoNode;
+  const View* viewed = views_.Find(use.view_fingerprint);
+  if (viewed == nullptr) return kNoNode;
   constexpr double kSameNorm = 1e-5;
-  const double apart = std::fabs(viewed->second.norm - use.norm);
-  return apart <= kSameNorm * std::fabs(use.norm) ? viewed->second.node : kNoNode;
-}
-
-NodeId DataFlow::ForwardOf(NodeId id) const {
-  const graph::Node& node = comparison_.target->nodes[id];
-  const graph::NodeName name = graph::ParseNodeName(node.name);
-  if (node.direction == dump::Direction::kBackward) {
-    return comparison_.target->Find(graph::ForwardOf(node.name, name));
-  }
-  if (node.direction != dump::Direction::kParametersGrad) return kNoNode;
-  std::string forward(node.name.substr(0, name.direction_begin));
-  forward.append("forward").append(node.name.substr(name.direction_begin + name.direction_size));
-  return comparison_.target->Find(forward);
+  const double apart = std::fabs(viewed->norm - use.norm);
+  return apart <= kSameNorm * std::fabs(use.norm) ? viewed->node : kNoNode;
 }
 
 }  // namespace msprobe::compare

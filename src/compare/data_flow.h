@@ -6,6 +6,7 @@
 
 #include "compare/comparison.h"
 #include "compare/doubtful_pairs.h"
+#include "compare/fingerprint_map.h"
 #include "compare/node_facts.h"
 
 namespace msprobe::compare {
@@ -38,7 +39,7 @@ class DataFlow {
   const CallCounts& Calls(graph::NodeId id) const { return calls_[id]; }
 
   /// The forward of a call, for its backward and the gradients of its parameters; else kNoNode.
-  graph::NodeId ForwardOf(graph::NodeId id) const;
+  graph::NodeId ForwardOf(graph::NodeId id) const { return facts_.nodes[id].forward; }
 
  private:
   bool IsInside(graph::NodeId id, graph::NodeId outer) const;
@@ -50,8 +51,8 @@ class DataFlow {
     graph::NodeId node;
     double norm;
   };
-  std::unordered_map<uint64_t, graph::NodeId> producers_;
-  std::unordered_map<uint64_t, View> views_;
+  FingerprintMap<graph::NodeId> producers_;
+  FingerprintMap<View> views_;
   std::unordered_map<uint64_t, graph::NodeId> parameter_owners_;
 };
 

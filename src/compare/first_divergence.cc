@@ -239,7 +239,7 @@ class Finder {
   NodeId EarlierPass(NodeId id, const graph::NodeName& name) const {
     const std::string_view text = graph_.nodes[id].name;
     if (name.direction == dump::Direction::kBackward) {
-      const NodeId forward = graph_.Find(graph::ForwardOf(text, name));
+      const NodeId forward = flow_.ForwardOf(id);
       return Diverged(forward) ? forward : kNoNode;
     }
     if (name.direction != dump::Direction::kParametersGrad) return kNoNode;

@@ -59,6 +59,16 @@ TensorUse Identify(const Record& record, const Value& value) {
   return use;
 }
 
+graph::NodeId ForwardOf(const graph::Graph& graph, const graph::Node& node) {
+  const bool gradients = node.direction == dump::Direction::kParametersGrad;
+  if (!gradients && node.direction != dump::Direction::kBackward) return graph::kNoNode;
+  const graph::NodeName name = graph::ParseNodeName(node.name);
+  if (!gradients) return graph.Find(graph::ForwardOf(node.name, name));
+  std::string forward(node.name.substr(0, name.direction_begin));
+  forward.append("forward").append(node.name.substr(name.direction_begin + name.direction_size));
+  return graph.Find(forward);
+}
+
 /// Gathers the facts of nodes [begin, end); `uses` and nodes of the table count from its own start.
 class Gatherer {
  public:
@@ -73,6 +83,7 @@ class Gatherer {
  private:
   void Gather(graph::NodeId id, NodeFacts* facts) {
     const graph::Node& node = comparison_.target->nodes[id];
+    facts->forward = ForwardOf(*comparison_.target, node);
     if (node.entry == dump::kNoEntry) return;
     if (!comparison_.target->dump->Read(node.entry, &record_).ok()) return;
     facts_ = facts;
@@ -258,7 +269,7 @@ void SpreadDTypes(const graph::Graph& graph, std::vector<NodeFacts>* nodes) {
     if (module != modules.end()) {
       dtype = Coarser(dtype, module->second);
     } else if (name.kind == graph::NodeKind::kApi) {
-      const graph::NodeId forward = graph.Find(graph::ForwardOf(node.name, name));
+      const graph::NodeId forward = (*nodes)[id].forward;
       if (forward != graph::kNoNode) dtype = Coarser(dtype, (*nodes)[forward].dtype);
     }
   }
@@ -320,9 +331,11 @@ FactTable GatherFacts(const Comparison& comparison, size_t threads,
   table.uses.reserve(uses);
   for (FactTable& part : parts) Append(std::move(part), &table);
   SpreadDTypes(*comparison.target, &table.nodes);
-  for (graph::NodeId id = 0; id < count; ++id) {
-    Decide(comparison, id, profile, &table.nodes[id]);
-  }
+  base::ParallelFor(count, kNodesPerPart, threads, [&](size_t begin, size_t end) {
+    for (size_t id = begin; id < end; ++id) {
+      Decide(comparison, static_cast<graph::NodeId>(id), profile, &table.nodes[id]);
+    }
+  });
   return table;
 }
 

@@ -30,6 +30,7 @@ struct NodeFacts {
   bool inputs_unknown = false;  ///< some tensor input could not be compared
   bool has_inputs = false;      ///< tensors, parameters not counted
   bool is_collective = false;
+  graph::NodeId forward = graph::kNoNode;  ///< the call whose gradients or parameters' ones it made
   DType dtype = DType::kUnknown;  ///< the coarsest that took part: on both sides, inside it as well
   double reduction = 1;           ///< terms of its longest sum
   double tolerance = 0;           ///< errors up to this are rounding
