@@ -33,9 +33,14 @@ bool CountsUlps(size_t block, size_t count) {
 using F32 = hn::ScalableTag<float>;
 using F64 = hn::ScalableTag<double>;
 
+// Loads the elements of two vectors; in which order they stand there does not matter.
 template <class T>
 struct LoadWide {
-  HWY_INLINE hn::Vec<F64> operator()(const T* from) const {
+  HWY_INLINE void operator()(const T* from, hn::Vec<F64>* first, hn::Vec<F64>* second) const {
+    *first = Load(from);
+    *second = Load(from + hn::Lanes(F64()));
+  }
+  HWY_INLINE hn::Vec<F64> Load(const T* from) const {
     const F64 d;
     if constexpr (std::is_same_v<T, double>) {
       return hn::LoadU(d, from);
@@ -43,6 +48,31 @@ struct LoadWide {
       return hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, F64>(), from));
     }
   }
+};
+
+// Counts lanes that are set. Where masks are vectors, a vector counts.
+template <class D>
+class LaneCounter {
+ public:
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  HWY_INLINE void Add(hn::Mask<D> mask) { count_ += hn::CountTrue(D(), mask); }
+  HWY_INLINE size_t count() const { return count_; }
+
+ private:
+  size_t count_ = 0;
+#else
+  HWY_INLINE LaneCounter() : counts_(hn::Zero(hn::RebindToSigned<D>())) {}
+  HWY_INLINE void Add(hn::Mask<D> mask) {
+    counts_ = hn::Sub(counts_, hn::BitCast(di_, hn::VecFromMask(D(), mask)));
+  }
+  HWY_INLINE size_t count() const {
+    return static_cast<size_t>(hn::GetLane(hn::SumOfLanes(di_, counts_)));
+  }
+
+ private:
+  hn::RebindToSigned<D> di_;
+  hn::Vec<hn::RebindToSigned<D> > counts_ = hn::Zero(hn::RebindToSigned<D>());
+#endif
 };
 
 // The running values of one block, in the arithmetic of D. The largest relative error is one number
@@ -71,10 +101,8 @@ class Accumulator {
     golden_squares_ = hn::MulAdd(g, g, golden_squares_);
     difference_squares_ = hn::MulAdd(difference, difference, difference_squares_);
     max_abs_ = hn::Max(max_abs_, difference);
-    // Equal elements are never above, also where the limit is 0 because golden is.
-    const auto differs = hn::Gt(difference, hn::Zero(d_));
-    above_thousandth_ += CountAbove(differs, difference, scale, static_cast<T>(0.001));
-    above_five_thousandths_ += CountAbove(differs, difference, scale, static_cast<T>(0.005));
+    above_thousandth_.Add(Above(difference, scale, static_cast<T>(0.001)));
+    above_five_thousandths_.Add(Above(difference, scale, static_cast<T>(0.005)));
     if (HWY_UNLIKELY(!hn::AllFalse(d_, hn::Gt(difference, hn::Mul(scale, bound_))))) {
       max_relative_ = LargestRelative(difference, scale, max_relative_);
       bound_ = hn::Set(d_, RoundedUp(max_relative_));
@@ -82,8 +110,8 @@ class Accumulator {
   }
 
   HWY_INLINE void Store(PairSums* sums) const {
-    sums->above_thousandth = above_thousandth_;
-    sums->above_five_thousandths = above_five_thousandths_;
+    sums->above_thousandth = above_thousandth_.count();
+    sums->above_five_thousandths = above_five_thousandths_.count();
     sums->dot = Sum(dot_);
     sums->target_squares = Sum(target_squares_);
     sums->golden_squares = Sum(golden_squares_);
@@ -97,10 +125,11 @@ class Accumulator {
     const auto rounded = static_cast<T>(value);
     return rounded < value ? std::nextafter(rounded, std::numeric_limits<T>::infinity()) : rounded;
   }
-  template <class Mask>
-  HWY_INLINE size_t CountAbove(Mask differs, Vector difference, Vector scale, T limit) const {
-    const auto above = hn::Ge(difference, hn::Mul(scale, hn::Set(d_, limit)));
-    return hn::CountTrue(d_, hn::And(differs, above));
+  // Equal elements are never above, also where the limit is 0 because golden is: what differs does
+  // so by the smallest number at least.
+  HWY_INLINE hn::Mask<D> Above(Vector difference, Vector scale, T limit) const {
+    const auto smallest = hn::Set(d_, std::numeric_limits<T>::denorm_min());
+    return hn::Ge(difference, hn::Max(hn::Mul(scale, hn::Set(d_, limit)), smallest));
   }
   // Takes no reference to the sums, which stay in registers that way.
   static HWY_NOINLINE double LargestRelative(Vector difference, Vector scale, double largest) {
@@ -121,9 +150,17 @@ class Accumulator {
   D d_;
   Vector dot_, target_squares_, golden_squares_, difference_squares_, max_abs_, bound_;
   double max_relative_;
-  size_t above_thousandth_ = 0;
-  size_t above_five_thousandths_ = 0;
+  LaneCounter<D> above_thousandth_, above_five_thousandths_;
 };
+
+template <class D, class T, class Load, class Add>
+HWY_INLINE void AddTwo(const T* target, const T* golden, const Load& load, const Add& add) {
+  hn::Vec<D> t[2], g[2];
+  load(target, &t[0], &t[1]);
+  load(golden, &g[0], &g[1]);
+  add(t[0], g[0]);
+  add(t[1], g[1]);
+}
 
 // Calls add(t, g) for all vectors of D that `load` makes; the tail is filled up with pairs of
 // zeros, which add nothing.
@@ -135,16 +172,13 @@ HWY_INLINE void ForEachVector(const T* target, const T* golden, size_t count, co
   for (; i + 2 * lanes <= count; i += 2 * lanes) {
     hwy::Prefetch(reinterpret_cast<const char*>(target + i) + kPrefetchBytes);
     hwy::Prefetch(reinterpret_cast<const char*>(golden + i) + kPrefetchBytes);
-    add(load(target + i), load(golden + i));
-    add(load(target + i + lanes), load(golden + i + lanes));
+    AddTwo<D>(target + i, golden + i, load, add);
   }
-  for (; i < count; i += lanes) {
-    HWY_ALIGN T tail[2][hn::MaxLanes(D())] = {};
-    const size_t size = std::min(lanes, count - i);
-    std::memcpy(tail[0], target + i, size * sizeof(T));
-    std::memcpy(tail[1], golden + i, size * sizeof(T));
-    add(load(tail[0]), load(tail[1]));
-  }
+  if (i == count) return;
+  HWY_ALIGN T tail[2][2 * hn::MaxLanes(D())] = {};
+  std::memcpy(tail[0], target + i, (count - i) * sizeof(T));
+  std::memcpy(tail[1], golden + i, (count - i) * sizeof(T));
+  AddTwo<D>(tail[0], tail[1], load, add);
 }
 
 template <class D, class T, class Load>
@@ -208,8 +242,18 @@ void AccumulateF64(const double* target, const double* golden, size_t count, int
   Accumulate(target, golden, count, ulp_shift, sums);
 }
 
-// The float32 of 16-bit numbers, a vector at a time.
+// The float32 of 16-bit numbers, a vector or two at a time.
 struct WidenBFloat {
+  // Of each pair of numbers one to each vector: a word of memory holds both, nearly as they are.
+  HWY_INLINE void operator()(const uint16_t* from, hn::Vec<F32>* first,
+                             hn::Vec<F32>* second) const {
+    const F32 df;
+    const hn::RebindToUnsigned<F32> du;
+    const hn::Repartition<uint16_t, F32> words;
+    const auto both = hn::BitCast(du, hn::LoadU(words, from));
+    *first = hn::BitCast(df, hn::ShiftLeft<16>(both));
+    *second = hn::BitCast(df, hn::And(both, hn::Set(du, 0xffff0000u)));
+  }
   HWY_INLINE hn::Vec<F32> operator()(const uint16_t* from) const {
     const F32 df;
     const hn::RebindToUnsigned<F32> du;
@@ -219,6 +263,11 @@ struct WidenBFloat {
 };
 
 struct WidenHalf {
+  HWY_INLINE void operator()(const uint16_t* from, hn::Vec<F32>* first,
+                             hn::Vec<F32>* second) const {
+    *first = (*this)(from);
+    *second = (*this)(from + hn::Lanes(F32()));
+  }
   HWY_INLINE hn::Vec<F32> operator()(const uint16_t* from) const {
     const F32 df;
     const auto words = hn::LoadU(hn::Rebind<uint16_t, F32>(), from);
