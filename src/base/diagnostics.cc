@@ -1,5 +1,8 @@
 #include "base/diagnostics.h"
 
+#include <filesystem>
+#include <string>
+#include <system_error>
 #include <utility>
 
 namespace msprobe::base {
@@ -8,6 +11,35 @@ void Diagnostics::Add(DiagnosticKind kind, Status status) {
   const std::lock_guard lock(mutex_);
   if (++counts_[static_cast<size_t>(kind)] <= kMaxPerKind) {
     entries_.push_back({kind, std::move(status)});
+  } else if (kind == DiagnosticKind::kUnreadableTensor) {
+    std::string line = status.ToString();
+    std::erase(line, '\0');
+    line.push_back('\0');
+    Spill(line);
+  }
+}
+
+/// Without room for it the tensors are only counted.
+void Diagnostics::Spill(std::string_view lines) {
+  if (further_tensors_.size() == 0) {
+    std::error_code error;
+    const std::filesystem::path directory = std::filesystem::temp_directory_path(error);
+    auto file = ScratchFile::Create(directory, directory);
+    if (!file.ok()) return;
+    further_tensors_ = std::move(file).value();
+  }
+  (void)further_tensors_.Append(lines);
+}
+
+void Diagnostics::ForEachFurtherTensor(
+    const std::function<void(std::string_view text)>& take) const {
+  const std::lock_guard lock(mutex_);
+  const auto mapped = further_tensors_.Map();
+  if (!mapped.ok()) return;
+  const std::string_view lines = mapped->text();
+  for (size_t begin = 0, end = 0; (end = lines.find('\0', begin)) != std::string_view::npos;
+       begin = end + 1) {
+    take(lines.substr(begin, end - begin));
   }
 }
 
@@ -28,6 +60,9 @@ void Diagnostics::Merge(Diagnostics&& other) {
     counts_[kind] += std::exchange(other.counts_[kind], 0);
   }
   other.entries_.clear();
+  if (other.further_tensors_.size() == 0) return;
+  if (const auto mapped = other.further_tensors_.Map(); mapped.ok()) Spill(mapped->text());
+  other.further_tensors_ = {};
 }
 
 std::string_view DiagnosticKindName(DiagnosticKind kind) {

@@ -2,10 +2,12 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string_view>
 #include <vector>
 
+#include "base/scratch_file.h"
 #include "msprobe/status.h"
 
 namespace msprobe::base {
@@ -28,7 +30,8 @@ struct Diagnostic {
 };
 
 /// Collects what went wrong without stopping the work. Thread-safe. Keeps at most `kMaxPerKind`
-/// entries of each kind, but counts all of them.
+/// entries of each kind in memory, but counts all of them; unreadable tensors beyond that are put
+/// into a temporary file, as their output depends on every one being named.
 class Diagnostics {
  public:
   static constexpr size_t kMaxPerKind = 10'000;
@@ -37,13 +40,19 @@ class Diagnostics {
   uint64_t count(DiagnosticKind kind) const;
   /// In order of arrival.
   std::vector<Diagnostic> entries() const;
+  /// Calls take(text) for the unreadable tensors that are not in entries(), in order of arrival, as
+  /// Status::ToString() has them.
+  void ForEachFurtherTensor(const std::function<void(std::string_view text)>& take) const;
   /// Moves the entries of `other` (one rank, one thread) to the end of this.
   void Merge(Diagnostics&& other);
 
  private:
+  void Spill(std::string_view lines);
+
   mutable std::mutex mutex_;
   std::vector<Diagnostic> entries_;
   std::array<uint64_t, kDiagnosticKindCount> counts_{};
+  ScratchFile further_tensors_;  ///< texts, each with a zero byte behind it
 };
 
 std::string_view DiagnosticKindName(DiagnosticKind kind);

@@ -71,9 +71,14 @@ void PrintDiagnostics(const base::Diagnostics& diagnostics) {
     base::Log(base::LogLevel::kWarning,
               std::string(Heading(kind)) + " (" + std::to_string(count) + "):");
     for (const std::string& line : lines[i]) PrintError("  " + line + "\n");
-    if (count > lines[i].size()) {
-      PrintError("  and " + std::to_string(count - lines[i].size()) + " more\n");
+    uint64_t printed = lines[i].size();
+    if (kind == base::DiagnosticKind::kUnreadableTensor) {
+      diagnostics.ForEachFurtherTensor([&](std::string_view text) {
+        PrintError("  " + report::Printable(text) + "\n");
+        ++printed;
+      });
     }
+    if (count > printed) PrintError("  and " + std::to_string(count - printed) + " more\n");
   }
 }
 
