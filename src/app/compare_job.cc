@@ -8,6 +8,7 @@
 
 #include "app/graph_plan.h"
 #include "app/nearest_word.h"
+#include "app/output_directory.h"
 #include "base/file.h"
 #include "report/csv_table.h"
 #include "report/html_page.h"
@@ -33,7 +34,7 @@ class TableSink final : public UnitSink {
                base::Diagnostics* /*diagnostics*/) override {
     tables_.resize(plan.size());
     results_.html_rows.resize(plan.size());
-    return job_.output.empty() ? Status::Ok() : PrepareDirectory(job_.output);
+    return job_.output.empty() ? Status::Ok() : directory_.Prepare(job_.output);
   }
 
   Status TakeGraph(const UnitTurn& /*turn*/, const graph::Graph& /*graph*/) override {
@@ -91,11 +92,13 @@ class TableSink final : public UnitSink {
 
   const CompareJob& job_;
   CompareResults& results_;
+  OutputDirectory directory_;
   std::vector<std::vector<report::RowsFile>> tables_;  ///< by unit
 };
 
 Result<std::filesystem::path> WriteText(const CompareJob& job, const CompareResults& results,
                                         std::string_view suffix, std::string_view text) {
+  MSPROBE_RETURN_IF_ERROR(base::CreateDirectories(job.output));  // gone if no unit was written
   MSPROBE_ASSIGN_OR_RETURN(
       base::AtomicFile file,
       base::AtomicFile::Create(job.output /

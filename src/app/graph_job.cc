@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/graph_plan.h"
+#include "app/output_directory.h"
 #include "base/stage_timer.h"
 #include "visfile/visfile.h"
 
@@ -22,7 +23,8 @@ class VisSink final : public UnitSink {
 
   Status Start(std::span<const PlannedUnit> /*plan*/, size_t threads,
                base::Diagnostics* diagnostics) override {
-    MSPROBE_RETURN_IF_ERROR(PrepareOutput(job_, diagnostics));
+    MSPROBE_RETURN_IF_ERROR(directory_.Prepare(job_.output));
+    NoteAboutOutput(job_, diagnostics);
     if (job_.format != OutputFormat::kVisDb) return Status::Ok();
     const std::string name =
         (job_.golden.empty() ? "build_" : "compare_") + time_stamp_ + ".vis.db";
@@ -87,6 +89,7 @@ class VisSink final : public UnitSink {
   const GraphJob& job_;
   const base::CancelToken* cancel_;
   const std::string time_stamp_ = TimeStamp();
+  OutputDirectory directory_;
   std::mutex db_mutex_;
   std::unique_ptr<visfile::VisDbWriter> db_;
 };

@@ -1,7 +1,6 @@
 #include "app/graph_plan.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <ctime>
@@ -117,19 +116,7 @@ Result<graph::MatchOptions> MatchOptionsOf(const UnitJob& job) {
   return options;
 }
 
-Status PrepareDirectory(const std::filesystem::path& output) {
-  Status created = base::CreateDirectories(output);
-  if (!created.ok()) return WithAdvice(std::move(created), "choose another directory with -o");
-  // Hours of comparing must not end at a directory that was closed from the start.
-  if (::access(output.c_str(), W_OK | X_OK) != 0) {
-    return WithAdvice(IoError("cannot write to the output directory", errno, output.string()),
-                      "choose another directory with -o");
-  }
-  return Status::Ok();
-}
-
-Status PrepareOutput(const GraphJob& job, base::Diagnostics* diagnostics) {
-  MSPROBE_RETURN_IF_ERROR(PrepareDirectory(job.output));
+void NoteAboutOutput(const GraphJob& job, base::Diagnostics* diagnostics) {
   struct stat info{};
   if (::stat(job.output.c_str(), &info) == 0 && (info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
     diagnostics->Add(DiagnosticKind::kNote,
@@ -138,7 +125,6 @@ Status PrepareOutput(const GraphJob& job, base::Diagnostics* diagnostics) {
                                           "chmod 750", job.output.string()));
   }
   NoteOtherFiles(job, diagnostics);
-  return Status::Ok();
 }
 
 Status WithAdvice(Status status, std::string advice) {

@@ -17,12 +17,8 @@ graph::MatchMode MatchModeOf(std::string_view word);
 /// How the job's nodes are paired. Errors: those of reading its layer mapping.
 Result<graph::MatchOptions> MatchOptionsOf(const UnitJob& job);
 
-/// Creates the directory `output` and sees that it can be written to.
-Status PrepareDirectory(const std::filesystem::path& output);
-
-/// The same for the job's, and notes what lies there that would keep TensorBoard from showing the
-/// new files.
-Status PrepareOutput(const GraphJob& job, base::Diagnostics* diagnostics);
+/// Notes what in the job's output directory would keep TensorBoard from showing the new files.
+void NoteAboutOutput(const GraphJob& job, base::Diagnostics* diagnostics);
 
 /// `status` with `advice`, if it has none.
 Status WithAdvice(Status status, std::string advice);

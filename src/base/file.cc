@@ -292,13 +292,15 @@ Result<std::string> ReadSmallFile(const std::filesystem::path& path, size_t limi
   return text;
 }
 
-Status CreateDirectories(const std::filesystem::path& path) {
+Status CreateDirectories(const std::filesystem::path& path,
+                         std::vector<std::filesystem::path>* made) {
   std::filesystem::path built;
   for (const std::filesystem::path& part : path) {
     if (part.empty()) continue;  // behind a last '/'
     built /= part;
     if (::mkdir(built.c_str(), kDirectoryMode) == 0) {
       ::chmod(built.c_str(), kDirectoryMode);
+      if (made != nullptr) made->push_back(built);
       continue;
     }
     const int error_number = errno;

@@ -94,7 +94,9 @@ Status ReadError(std::string fact, int error_number, const std::filesystem::path
 Result<std::string> ReadSmallFile(const std::filesystem::path& path, size_t limit);
 
 /// Creates `path` and missing parents with kDirectoryMode; existing directories stay as they are.
-Status CreateDirectories(const std::filesystem::path& path);
+/// `made`, if given, gets those that were created, parents first.
+Status CreateDirectories(const std::filesystem::path& path,
+                         std::vector<std::filesystem::path>* made = nullptr);
 
 /// write(2) until everything is out, repeating after EINTR and short writes.
 Status WriteFully(int fd, const void* data, size_t size, const std::filesystem::path& path);
