@@ -64,14 +64,19 @@ class TestDump {
     return directory_ / "dump_tensor_data" / data_name;
   }
 
-  std::shared_ptr<const graph::Graph> Build() const {
+  /// Returns the directory.
+  std::filesystem::path WriteFiles() const {
     Write("dump.json", R"({"task": ")" + task +
                            R"(", "level": "mix", "framework": "pytorch", "dump_data_dir": "",)" +
                            "\n \"data\": {\n " + data_ + "}}");
     Write("construct.json", "{" + construct_ + "}");
     Write("stack.json", "{}");
+    return directory_;
+  }
+
+  std::shared_ptr<const graph::Graph> Build() const {
     base::Diagnostics diagnostics;
-    auto dump = dump::RankDump::Open(directory_, {}, &diagnostics);
+    auto dump = dump::RankDump::Open(WriteFiles(), {}, &diagnostics);
     EXPECT_TRUE(dump.ok()) << dump.status().ToString();
     if (!dump.ok()) return nullptr;
     auto built = graph::BuildGraph(std::move(*dump), {}, &diagnostics);

@@ -35,7 +35,8 @@ def test_installs_no_internal_headers(example, tmp_path):
     headers = {path.relative_to(tmp_path / "include").as_posix()
                for path in (tmp_path / "include").rglob("*.h")}
     assert headers == {f"msprobe/{name}.h" for name in
-                       ("status", "tensor_view", "statistics", "record_builder", "dump_writer")}
+                       ("status", "tensor_view", "statistics", "record_builder", "dump_writer",
+                        "dump_reader", "compare")}
 
 
 def test_records_an_inference_loop(example, tmp_path):
@@ -69,6 +70,24 @@ def test_dump_json_looks_as_pythons(example, tmp_path):
     for name in ("dump.json", "construct.json", "stack.json"):
         text = (tmp_path / "dump/step0/rank0" / name).read_text()
         assert text == json.dumps(json.loads(text), indent=1, ensure_ascii=False)
+
+
+def test_the_library_compares_and_reads_what_was_recorded(example, tmp_path):
+    run(example, tmp_path / "golden")
+    run(example, tmp_path / "target", "1.5")
+    compare = example.with_name("cpp_compare")
+    same = run(compare, tmp_path / "golden/step0/rank0", tmp_path / "golden/step0/rank0")
+    assert same == "4 of 4 nodes matched, 0 differ\n"
+    command = [compare, tmp_path / "target/step1/rank0", tmp_path / "golden/step1/rank0"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[:2] == ["4 of 4 nodes matched, 1 differ", "culprit: Module.head.Linear.forward.0"]
+    assert [line.split(":")[0] for line in lines[2:]] == ["  target output.0", "  golden output.0"]
+    assert lines[2].split(":")[1] != lines[3].split(":")[1]
+    missing = subprocess.run([compare, tmp_path / "none", tmp_path / "golden/step0/rank0"],
+                             capture_output=True, text=True)
+    assert missing.returncode == 2 and str(tmp_path / "none") in missing.stderr
 
 
 def test_graph_finds_the_fault(example, tmp_path):
