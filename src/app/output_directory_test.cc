@@ -28,6 +28,12 @@ TEST_F(OutputDirectoryTest, WhatItMadeGoesAwayEmpty) {
   EXPECT_TRUE(std::filesystem::is_empty(top_));
 }
 
+TEST_F(OutputDirectoryTest, IsMadeForTheUserAlone) {
+  OutputDirectory directory;
+  ASSERT_TRUE(directory.Prepare(top_ / "a" / "b").ok());
+  EXPECT_EQ(std::filesystem::status(top_ / "a" / "b").permissions(), std::filesystem::perms(0750));
+}
+
 TEST_F(OutputDirectoryTest, WhatHoldsSomethingStays) {
   {
     OutputDirectory directory;
