@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "viewer/node_label.h"
 
@@ -74,6 +75,8 @@ void HandMatches::Apply(visfile::UnitSource* unit, compare::CompareMode mode, Id
     verdict.status = compare::NodeStatus::kUnreadable;
     verdict.reason = (target.ok() ? golden : target).status().fact();
   }
+  verdict.target_role = std::exchange(index.target.roles[pair.target], compare::Role::kNone);
+  verdict.golden_role = std::exchange(index.golden.roles[pair.golden], compare::Role::kNone);
   SetVerdict(&index.target, pair.target, pair.golden, verdict.index, verdict.status);
   SetVerdict(&index.golden, pair.golden, pair.target, verdict.index, verdict.status);
   verdicts_[pair.target] = std::move(verdict);
@@ -83,7 +86,11 @@ void HandMatches::TakeBack(UnitIndex* index, IdPair pair) {
   constexpr auto kUnmatched = compare::NodeStatus::kUnmatched;
   SetVerdict(&index->target, pair.target, kNoNode, std::nanf(""), kUnmatched);
   SetVerdict(&index->golden, pair.golden, kNoNode, std::nanf(""), kUnmatched);
-  verdicts_.erase(pair.target);
+  const auto verdict = verdicts_.find(pair.target);
+  if (verdict == verdicts_.end()) return;
+  index->target.roles[pair.target] = verdict->second.target_role;
+  index->golden.roles[pair.golden] = verdict->second.golden_role;
+  verdicts_.erase(verdict);
 }
 
 Result<std::vector<IdPair>> HandMatches::Add(visfile::UnitSource* unit, compare::CompareMode mode,

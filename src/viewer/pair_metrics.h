@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compare/comparison.h"
+#include "compare/first_divergence.h"
 #include "viewer/recorded_node.h"
 
 namespace msprobe::viewer {
@@ -16,6 +17,9 @@ struct PairVerdict {
   compare::NodeStatus status = compare::NodeStatus::kPass;
   std::string reason;
   RecordedNode metrics;  ///< by place, fields that only the comparison adds
+  /// What the nodes were before: nothing of that holds while they are a pair.
+  compare::Role target_role = compare::Role::kNone;
+  compare::Role golden_role = compare::Role::kNone;
 };
 
 /// Where the tensor files of a node may be read.

@@ -77,6 +77,7 @@ def pair(server: Server) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def check_measured(node: dict[str, Any]) -> None:
     assert node["partner"]["name"] == GOLDEN
+    assert node["node"]["role"] == ""  # no longer one that cannot be decided
     # All elements of the input agree within one thousandth, 60 % of those of the output.
     assert node["node"]["index"] == pytest.approx(0.4, abs=1e-3)
     output = next(value for value in node["values"] if value["key"] == "output.0")
