@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace msprobe::cli {
@@ -18,9 +19,11 @@ enum class OptionKind : uint8_t {
 /// What the completion offers for a value or an argument.
 enum class ValueHint : uint8_t { kNone, kDirectory, kFile, kChoice };
 
+using Shorts = std::vector<std::string_view>;
+
 struct OptionSpec {
-  std::string_view name;                 ///< "--output_path"
-  std::vector<std::string_view> shorts;  ///< "-o", "-lm": also of several letters
+  std::string_view name;  ///< "--output_path"
+  Shorts shorts;          ///< "-o", "-lm": also of several letters
   OptionKind kind = OptionKind::kFlag;
   std::string_view value_name;  ///< "DIR", for the help
   std::string_view help;        ///< one sentence without a full stop
@@ -28,6 +31,46 @@ struct OptionSpec {
   std::vector<std::string_view> choices;  ///< allowed values; empty: any
   bool required = false;
 };
+
+// The kinds of options there are, for the tables of the commands.
+
+inline OptionSpec Flag(std::string_view name, std::string_view help, Shorts shorts = {}) {
+  return {name, std::move(shorts), OptionKind::kFlag, "", help, ValueHint::kNone, {}, false};
+}
+
+inline OptionSpec Value(std::string_view name, std::string_view value_name, std::string_view help,
+                        Shorts shorts = {}, ValueHint hint = ValueHint::kNone) {
+  return {name, std::move(shorts), OptionKind::kValue, value_name, help, hint, {}, false};
+}
+
+inline OptionSpec Directory(std::string_view name, std::string_view value_name,
+                            std::string_view help, Shorts shorts = {}) {
+  return Value(name, value_name, help, std::move(shorts), ValueHint::kDirectory);
+}
+
+inline OptionSpec File(std::string_view name, std::string_view value_name, std::string_view help,
+                       Shorts shorts = {}) {
+  return Value(name, value_name, help, std::move(shorts), ValueHint::kFile);
+}
+
+inline OptionSpec OptionalFile(std::string_view name, std::string_view value_name,
+                               std::string_view help, Shorts shorts = {}) {
+  OptionSpec spec = File(name, value_name, help, std::move(shorts));
+  spec.kind = OptionKind::kOptionalValue;
+  return spec;
+}
+
+inline OptionSpec Choice(std::string_view name, std::string_view value_name, std::string_view help,
+                         std::vector<std::string_view> choices) {
+  OptionSpec spec = Value(name, value_name, help, {}, ValueHint::kChoice);
+  spec.choices = std::move(choices);
+  return spec;
+}
+
+inline OptionSpec Required(OptionSpec spec) {
+  spec.required = true;
+  return spec;
+}
 
 struct ArgumentSpec {
   std::string_view name;  ///< "TARGET"

@@ -184,14 +184,7 @@ const Command kCompletionCommand = {
     "  source <(msprobe completion bash)        for this shell\n"
     "  msprobe completion zsh > ~/.zfunc/_msprobe\n",
     {{"SHELL", "bash or zsh", ValueHint::kChoice, {"bash", "zsh"}, true}},
-    {{"--json",
-      {},
-      OptionKind::kFlag,
-      "",
-      "print the script as a JSON object",
-      ValueHint::kNone,
-      {},
-      false}},
+    {Flag("--json", "print the script as a JSON object")},
     RunCompletion,
 };
 

@@ -118,38 +118,13 @@ int RunGraph(const Arguments& arguments, bool visualize) {
 int RunGraphCommand(const Arguments& arguments) { return RunGraph(arguments, false); }
 int RunGraphVisualizeCommand(const Arguments& arguments) { return RunGraph(arguments, true); }
 
-const OptionSpec kOutput = {"--output_path",
-                            {"-o"},
-                            OptionKind::kValue,
-                            "DIR",
-                            "directory for the result, made if missing; required",
-                            ValueHint::kDirectory,
-                            {},
-                            true};
-const OptionSpec kTarget = {"--target_path",
-                            {"-tp"},
-                            OptionKind::kValue,
-                            "DIR",
-                            "dump to look at",
-                            ValueHint::kDirectory,
-                            {},
-                            false};
-const OptionSpec kRequiredTarget = {"--target_path",
-                                    {"-tp"},
-                                    OptionKind::kValue,
-                                    "DIR",
-                                    "dump to look at; required",
-                                    ValueHint::kDirectory,
-                                    {},
-                                    true};
-const OptionSpec kGolden = {"--golden_path",
-                            {"-gp"},
-                            OptionKind::kValue,
-                            "DIR",
-                            "dump to compare with; without it one graph is built",
-                            ValueHint::kDirectory,
-                            {},
-                            false};
+const OptionSpec kOutput = Required(Directory(
+    "--output_path", "DIR", "directory for the result, made if missing; required", {"-o"}));
+const OptionSpec kTarget = Directory("--target_path", "DIR", "dump to look at", {"-tp"});
+const OptionSpec kRequiredTarget =
+    Required(Directory("--target_path", "DIR", "dump to look at; required", {"-tp"}));
+const OptionSpec kGolden = Directory(
+    "--golden_path", "DIR", "dump to compare with; without it one graph is built", {"-gp"});
 
 /// The options that both commands share, with their defaults in the text.
 // NOLINTNEXTLINE(readability-function-size): a table, read from top to bottom
@@ -157,47 +132,16 @@ std::vector<OptionSpec> SharedOptions(std::vector<OptionSpec> own, std::string_v
                                       std::string_view match_help,
                                       std::vector<std::string_view> fuzzy_shorts) {
   const std::vector<OptionSpec> shared = {
-      {"--overflow_check",
-       {"-oc"},
-       OptionKind::kFlag,
-       "",
-       "mark where NaN, infinities or a jump of the norm appear (medium, high, critical)",
-       ValueHint::kNone,
-       {},
-       false},
-      {"--complete_stack",
-       {"-cs"},
-       OptionKind::kFlag,
-       "",
-       "keep whole call stacks instead of one line",
-       ValueHint::kNone,
-       {},
-       false},
-      {"--format",
-       {},
-       OptionKind::kValue,
-       "FORMAT",
-       format_help,
-       ValueHint::kChoice,
-       {"vis", "db"},
-       false},
-      {"--json",
-       {},
-       OptionKind::kFlag,
-       "",
-       "print the closing summary as one JSON object on standard output, all else on standard "
-       "error",
-       ValueHint::kNone,
-       {},
-       false},
-      {"--tensor_log",
-       {"-tensor_log"},
-       OptionKind::kFlag,
-       "",
-       "print the metrics of every tensor (dumps with tensor files)",
-       ValueHint::kNone,
-       {},
-       false},
+      Flag("--overflow_check",
+           "mark where NaN, infinities or a jump of the norm appear (medium, high, critical)",
+           {"-oc"}),
+      Flag("--complete_stack", "keep whole call stacks instead of one line", {"-cs"}),
+      Choice("--format", "FORMAT", format_help, {"vis", "db"}),
+      Flag("--json",
+           "print the closing summary as one JSON object on standard output, all else on standard "
+           "error"),
+      Flag("--tensor_log", "print the metrics of every tensor (dumps with tensor files)",
+           {"-tensor_log"}),
       ProgressOptionSpec(),
   };
   for (const std::vector<OptionSpec>& part :
@@ -233,25 +177,12 @@ const Command kGraphCommand = {
       false}},
     SharedOptions(
         {kOutput,
-         {"--input_path",
-          {"-i"},
-          OptionKind::kValue,
-          "FILE",
-          "compare.json with npu_path, bench_path and is_print_compare_log",
-          ValueHint::kFile,
-          {},
-          false},
-         kTarget,
-         kGolden,
-         {"--layer_mapping",
-          {"-lm"},
-          OptionKind::kValue,
-          "YAML",
-          "pair modules whose names differ: ClassName: {child.path: "
-          "golden.child.path}",
-          ValueHint::kFile,
-          {},
-          false}},
+         File("--input_path", "FILE",
+              "compare.json with npu_path, bench_path and is_print_compare_log", {"-i"}),
+         kTarget, kGolden,
+         File("--layer_mapping", "YAML",
+              "pair modules whose names differ: ClassName: {child.path: golden.child.path}",
+              {"-lm"})},
         "vis (default) writes one .vis per rank, db one .vis.db for all",
         "strict (default) pairs nodes of equal type and shape only, loose marks such "
         "differences on the pair, auto pairs by kind, shapes and order whatever the names",
@@ -269,22 +200,16 @@ const Command kGraphVisualizeCommand = {
     "  msprobe graph_visualize -tp npu_dump -gp gpu_dump -o out -lm   class names may differ\n"
     "  msprobe graph_visualize -tp npu_dump -o out -oc\n",
     {},
-    SharedOptions({kRequiredTarget,
-                   kGolden,
-                   kOutput,
-                   {"--layer_mapping",
-                    {"-lm"},
-                    OptionKind::kOptionalValue,
-                    "YAML",
-                    "pair modules whose names differ; without a file only class names may differ",
-                    ValueHint::kFile,
-                    {},
-                    false}},
-                  "db (default) writes one .vis.db for all ranks, vis one .vis per rank",
-                  "loose (default) marks differences of type and shape on the pair, strict "
-                  "leaves such nodes unmatched, auto pairs by kind, shapes and order whatever the "
-                  "names",
-                  {"-fm"}),
+    SharedOptions(
+        {kRequiredTarget, kGolden, kOutput,
+         OptionalFile("--layer_mapping", "YAML",
+                      "pair modules whose names differ; without a file only class names may differ",
+                      {"-lm"})},
+        "db (default) writes one .vis.db for all ranks, vis one .vis per rank",
+        "loose (default) marks differences of type and shape on the pair, strict "
+        "leaves such nodes unmatched, auto pairs by kind, shapes and order whatever the "
+        "names",
+        {"-fm"}),
     RunGraphVisualizeCommand,
 };
 

@@ -103,90 +103,34 @@ Result<int> JudgeRun(const app::Gate& gate, const report::RunReport& report) {
 std::vector<OptionSpec> MatchOptionSpecs(std::string_view match_help,
                                          std::vector<std::string_view> fuzzy_shorts) {
   return {
-      {"--match",
-       {},
-       OptionKind::kValue,
-       "MODE",
-       match_help,
-       ValueHint::kChoice,
-       {"strict", "loose", "auto"},
-       false},
-      {"--fuzzy_match",
-       std::move(fuzzy_shorts),
-       OptionKind::kFlag,
-       "",
-       "pair the APIs inside a module by name and order, whatever their call numbers",
-       ValueHint::kNone,
-       {},
-       false},
-      {"--tolerance",
-       {},
-       OptionKind::kValue,
-       "YAML",
-       "what is rounding, by name or pattern: tells culprits from what agrees; see msprobe "
-       "tolerance",
-       ValueHint::kFile,
-       {},
-       false},
-      {"--reference",
-       {},
-       OptionKind::kValue,
-       "DIR",
-       "a run in high precision: what golden is off from it is what the target may be off; tells "
-       "culprits",
-       ValueHint::kDirectory,
-       {},
-       false},
-      {"--jobs",
-       {"-j"},
-       OptionKind::kValue,
-       "N",
-       "threads; default: all cores",
-       ValueHint::kNone,
-       {},
-       false},
+      Choice("--match", "MODE", match_help, {"strict", "loose", "auto"}),
+      Flag("--fuzzy_match",
+           "pair the APIs inside a module by name and order, whatever their call numbers",
+           std::move(fuzzy_shorts)),
+      File("--tolerance", "YAML",
+           "what is rounding, by name or pattern: tells culprits from what agrees; see msprobe "
+           "tolerance"),
+      Directory("--reference", "DIR",
+                "a run in high precision: what golden is off from it is what the target may be "
+                "off; tells culprits"),
+      Value("--jobs", "N", "threads; default: all cores", {"-j"}),
   };
 }
 
 OptionSpec ProgressOptionSpec() {
-  return {"--progress_log",
-          {"-progress_log"},
-          OptionKind::kFlag,
-          "",
-          "print progress lines, also when the output is not a terminal",
-          ValueHint::kNone,
-          {},
-          false};
+  return Flag("--progress_log", "print progress lines, also when the output is not a terminal",
+              {"-progress_log"});
 }
 
 std::vector<OptionSpec> GateOptionSpecs() {
   return {
-      {"--fail-on",
-       {},
-       OptionKind::kValue,
-       "LEVELS",
-       "exit with 1 if the comparison found any of these (comma list): error, warning (or "
-       "worse), unmatched, unreadable, culprit",
-       ValueHint::kNone,
-       {},
-       false},
-      {"--allow",
-       {},
-       OptionKind::kValue,
-       "YAML",
-       "known skips, by name or pattern with a reason; exit with 1 if anything else is unmatched, "
-       "unreadable or left out",
-       ValueHint::kFile,
-       {},
-       false},
-      {"--junit",
-       {},
-       OptionKind::kValue,
-       "FILE",
-       "write the levels of --fail-on as JUnit XML, a test case each",
-       ValueHint::kFile,
-       {},
-       false},
+      Value("--fail-on", "LEVELS",
+            "exit with 1 if the comparison found any of these (comma list): error, warning (or "
+            "worse), unmatched, unreadable, culprit"),
+      File("--allow", "YAML",
+           "known skips, by name or pattern with a reason; exit with 1 if anything else is "
+           "unmatched, unreadable or left out"),
+      File("--junit", "FILE", "write the levels of --fail-on as JUnit XML, a test case each"),
   };
 }
 
