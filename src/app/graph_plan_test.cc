@@ -5,8 +5,9 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <string>
+
+#include "base/scratch_directory.h"
 
 namespace msprobe::app {
 namespace {
@@ -18,19 +19,14 @@ using testing::HasSubstr;
 class GraphPlanTest : public testing::Test {
  protected:
   void SetUp() override {
-    root_ = fs::path(testing::TempDir()) /
-            ("plan_" + std::to_string(::getpid()) + "_" +
-             testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::create_directories(root_);
     job_.target = root_ / "npu";
     job_.golden = root_ / "bench";
     job_.output = root_ / "out";
   }
-  void TearDown() override { fs::remove_all(root_); }
 
   void MakeDump(const std::string& path) {
     fs::create_directories(root_ / path);
-    std::ofstream(root_ / path / "dump.json") << "{}";
+    base::WriteText(root_ / path / "dump.json", "{}");
   }
   std::vector<std::string> NameParts() {
     std::vector<std::string> parts;
@@ -40,7 +36,8 @@ class GraphPlanTest : public testing::Test {
     return parts;
   }
 
-  fs::path root_;
+  base::ScratchDirectory scratch_;
+  fs::path root_ = scratch_.path();
   GraphJob job_;
   base::Diagnostics diagnostics_;
 };

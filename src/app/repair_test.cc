@@ -7,10 +7,10 @@
 
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "base/file.h"
+#include "base/scratch_directory.h"
 
 namespace {
 bool links_are_refused = false;
@@ -30,23 +30,16 @@ namespace fs = std::filesystem;
 
 class RepairTest : public testing::Test {
  protected:
-  void SetUp() override {
-    directory_ = fs::path(testing::TempDir()) /
-                 ("repair_" + std::to_string(::getpid()) + "_" +
-                  testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::create_directories(directory_);
-  }
-  void TearDown() override { fs::remove_all(directory_); }
-
   void Write(const std::string& name, const std::string& text) {
-    std::ofstream(directory_ / name, std::ios::binary) << text;
+    base::WriteText(directory_ / name, text);
   }
   std::string Read(const std::string& name) {
     auto text = base::ReadSmallFile(directory_ / name, 1 << 20);
     return text.ok() ? std::move(text).value() : std::string("cannot be read");
   }
 
-  fs::path directory_;
+  base::ScratchDirectory scratch_;
+  fs::path directory_ = scratch_.path();
 };
 
 constexpr char kDump[] =

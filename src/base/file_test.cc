@@ -7,7 +7,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <fstream>
+
+#include "base/scratch_directory.h"
 
 namespace {
 bool links_are_refused = false;
@@ -27,22 +28,11 @@ namespace fs = std::filesystem;
 
 class FileTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = testing::TempDir() + "/msprobe file test XXXXXX";
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    directory_ = pattern;
-  }
-  void TearDown() override { fs::remove_all(directory_); }
+  static void Write(const fs::path& path, const std::string& text) { WriteText(path, text); }
+  size_t EntryCount() const { return scratch_.entries(); }
 
-  static void Write(const fs::path& path, const std::string& text) {
-    std::ofstream(path, std::ios::binary) << text;
-  }
-  size_t EntryCount() const {
-    return static_cast<size_t>(
-        std::distance(fs::directory_iterator(directory_), fs::directory_iterator()));
-  }
-
-  fs::path directory_;
+  ScratchDirectory scratch_{"msprobe file test"};
+  fs::path directory_ = scratch_.path();
 };
 
 TEST_F(FileTest, MappingIsFollowedByReadableZeroes) {

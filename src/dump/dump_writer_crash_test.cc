@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 
+#include "base/scratch_directory.h"
 #include "dump/rank_dump.h"
 #include "formats/tensor_file.h"
 #include "msprobe/dump_writer.h"
@@ -23,12 +24,6 @@ namespace fs = std::filesystem;
 
 class DumpWriterCrashTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "dump_crash_XXXXXX").string();
-    root_ = ::mkdtemp(pattern.data());
-  }
-  void TearDown() override { fs::remove_all(root_); }
-
   DumpWriterOptions Options(int64_t step) const {
     DumpWriterOptions options;
     options.dump_path = root_.string();
@@ -39,7 +34,8 @@ class DumpWriterCrashTest : public testing::Test {
     return options;
   }
 
-  fs::path root_;
+  base::ScratchDirectory scratch_;
+  fs::path root_ = scratch_.path();
 };
 
 void AddRecord(DumpWriter* writer, RecordBuilder* builder, uint64_t index) {

@@ -8,9 +8,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <thread>
 
+#include "base/scratch_directory.h"
 #include "dump/rank_dump.h"
 #include "formats/tensor_file.h"
 
@@ -20,21 +20,10 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-std::string ReadFile(const fs::path& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
+std::string ReadFile(const fs::path& path) { return base::FileText(path); }
 
 class DumpWriterTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "dump_writer_XXXXXX").string();
-    root_ = ::mkdtemp(pattern.data());
-  }
-  void TearDown() override { fs::remove_all(root_); }
-
   DumpWriterOptions Options() const {
     DumpWriterOptions options;
     options.dump_path = root_.string();
@@ -97,7 +86,8 @@ class DumpWriterTest : public testing::Test {
     return names;
   }
 
-  fs::path root_;
+  base::ScratchDirectory scratch_;
+  fs::path root_ = scratch_.path();
 };
 
 TEST_F(DumpWriterTest, WritesWhatTheReaderReads) {

@@ -4,6 +4,8 @@
 
 #include <fstream>
 
+#include "base/scratch_directory.h"
+
 namespace msprobe::dump {
 namespace {
 
@@ -11,20 +13,12 @@ namespace fs = std::filesystem;
 
 class LayoutTest : public testing::Test {
  protected:
-  void SetUp() override {
-    const std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
-    base_ = fs::path(testing::TempDir()) / ("layout_" + name);
-    fs::remove_all(base_);
-    fs::create_directories(base_);
-  }
-  void TearDown() override { fs::remove_all(base_); }
-
   fs::path Make(const std::string& root, const std::vector<std::string>& dumps) {
     fs::create_directories(base_ / root);
     for (const std::string& dump : dumps) {
       fs::create_directories(base_ / root / dump);
       for (const char* file : {"dump.json", "stack.json", "construct.json"}) {
-        std::ofstream(base_ / root / dump / file) << "{}";
+        base::WriteText(base_ / root / dump / file, "{}");
       }
     }
     return base_ / root;
@@ -49,7 +43,8 @@ class LayoutTest : public testing::Test {
     }
     return names;
   }
-  fs::path base_;
+  base::ScratchDirectory scratch_;
+  fs::path base_ = scratch_.path();
   base::Diagnostics diagnostics_;
 };
 

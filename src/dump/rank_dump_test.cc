@@ -7,6 +7,8 @@
 #include <fstream>
 #include <thread>
 
+#include "base/scratch_directory.h"
+
 namespace msprobe::dump {
 namespace {
 
@@ -35,19 +37,12 @@ constexpr std::string_view kConstruct =
 class RankDumpTest : public testing::Test {
  protected:
   void SetUp() override {
-    const std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
-    directory_ = fs::path(testing::TempDir()) / ("rank_dump_" + name);
-    fs::remove_all(directory_);
-    fs::create_directories(directory_);
     Write("dump.json", kDump);
     Write("stack.json", kStack);
     Write("construct.json", kConstruct);
   }
-  void TearDown() override { fs::remove_all(directory_); }
 
-  void Write(const char* name, std::string_view text) {
-    std::ofstream(directory_ / name, std::ios::binary) << text;
-  }
+  void Write(const char* name, std::string_view text) { base::WriteText(directory_ / name, text); }
   void WriteData(const std::string& data) {
     Write("dump.json", "{\"task\":\"statistics\",\"level\":\"mix\",\"data\":" + data + "}");
   }
@@ -65,7 +60,8 @@ class RankDumpTest : public testing::Test {
     for (const auto& entry : diagnostics_.entries()) facts.push_back(entry.status.fact());
     return facts;
   }
-  fs::path directory_;
+  base::ScratchDirectory scratch_;
+  fs::path directory_ = scratch_.path();
   base::Diagnostics diagnostics_;
 };
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/scratch_directory.h"
 #include "graph/graph.h"
 
 namespace msprobe::graph {
@@ -28,13 +29,6 @@ std::string Int(int value) { return R"({"type":"int","value":)" + std::to_string
 /// Ranks as real dump directories: what is tested includes how the reader flattens a record.
 class CollectivesTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = testing::TempDir() + "collectives.XXXXXX";
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    directory_ = pattern;
-  }
-  void TearDown() override { std::filesystem::remove_all(directory_); }
-
   struct Call {
     std::string api;  ///< "all_reduce.0"
     std::string args;
@@ -87,7 +81,8 @@ class CollectivesTest : public testing::Test {
   }
   uint64_t notes() const { return diagnostics_.count(base::DiagnosticKind::kNote); }
 
-  std::filesystem::path directory_;
+  base::ScratchDirectory scratch_;
+  std::filesystem::path directory_ = scratch_.path();
   base::Diagnostics diagnostics_;
   std::vector<std::unique_ptr<Graph>> graphs_;
   std::vector<int64_t> numbers_;

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/scratch_directory.h"
 #include "compare/comparison.h"
 #include "compare/first_divergence.h"
 #include "dump/rank_dump.h"
@@ -25,6 +26,9 @@
 
 /// Small graphs made by hand, for tests of the writers.
 namespace msprobe::visfile::fixture {
+
+using base::FileText;
+using base::ScratchDirectory;
 
 inline constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
@@ -143,32 +147,6 @@ inline compare::Comparison Compared(compare::CompareMode mode,
   comparison.target = std::move(target);
   comparison.golden = std::move(golden);
   return comparison;
-}
-
-/// A directory that is empty at first and gone at the end.
-class ScratchDirectory {
- public:
-  ScratchDirectory() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "msprobe_XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data());
-  }
-  ScratchDirectory(const ScratchDirectory&) = delete;
-  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
-  ~ScratchDirectory() { std::filesystem::remove_all(path_); }
-
-  const std::filesystem::path& path() const { return path_; }
-  size_t entries() const {
-    return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(path_),
-                                             std::filesystem::directory_iterator()));
-  }
-
- private:
-  std::filesystem::path path_;
-};
-
-inline std::string FileText(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 }  // namespace msprobe::visfile::fixture

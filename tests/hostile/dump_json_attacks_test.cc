@@ -46,7 +46,7 @@ class DumpFolder {
     Write("construct.json", kSmallConstruct);
   }
   void Write(const char* name, std::string_view text) const {
-    WriteFile(folder_ / "attack" / name, text);
+    base::WriteText(folder_ / "attack" / name, text);
   }
   Result<std::unique_ptr<dump::RankDump>> Open() {
     diagnostics_ = std::make_unique<base::Diagnostics>();
@@ -55,7 +55,7 @@ class DumpFolder {
   uint64_t torn() const { return diagnostics_->count(base::DiagnosticKind::kTornTail); }
 
  private:
-  TempFolder folder_;
+  base::ScratchDirectory folder_;
   std::unique_ptr<base::Diagnostics> diagnostics_;
 };
 

@@ -96,9 +96,9 @@ TEST(NpyAttack, HeaderThatIsCodeAndNotADict) {
 }
 
 TEST(NpyAttack, FortranOrderAndBigEndian) {
-  const TempFolder folder;
-  WriteFile(folder / "a.npy",
-            Npy(Dict("'>i2'", "(2, 3)", "True"), std::string("\0\1\0\2\0\3\0\4\0\5\1\0", 12)));
+  const base::ScratchDirectory folder;
+  base::WriteText(folder / "a.npy", Npy(Dict("'>i2'", "(2, 3)", "True"),
+                                        std::string("\0\1\0\2\0\3\0\4\0\5\1\0", 12)));
   const auto tensor = formats::OpenTensorFile(folder / "a.npy");
   ASSERT_TRUE(tensor.ok()) << tensor.status().ToString();
   EXPECT_THAT(tensor->strides, ::testing::ElementsAre(1, 2));

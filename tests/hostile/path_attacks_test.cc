@@ -12,18 +12,18 @@ std::string SmallPt() {
 Status Open(const std::filesystem::path& path) { return formats::OpenTensorFile(path).status(); }
 
 TEST(PathAttack, NothingThere) {
-  const TempFolder folder;
+  const base::ScratchDirectory folder;
   ExpectRefused(Open(folder / "attack.pt"), StatusCode::kNotFound, "does not exist");
 }
 
 TEST(PathAttack, Fifo) {
-  const TempFolder folder;
+  const base::ScratchDirectory folder;
   ASSERT_EQ(::mkfifo((folder / "attack.pt").c_str(), 0600), 0);
   ExpectRefused(Open(folder / "attack.pt"), StatusCode::kInvalidArgument, "not a regular file");
 }
 
 TEST(PathAttack, Directory) {
-  const TempFolder folder;
+  const base::ScratchDirectory folder;
   std::filesystem::create_directory(folder / "attack.pt");
   ExpectRefused(Open(folder / "attack.pt"), StatusCode::kInvalidArgument, "not a regular file");
 }
@@ -31,9 +31,9 @@ TEST(PathAttack, Directory) {
 TEST(PathAttack, Device) { EXPECT_EQ(Open("/dev/zero").code(), StatusCode::kInvalidArgument); }
 
 TEST(PathAttack, NoPermission) {
-  const TempFolder folder;
+  const base::ScratchDirectory folder;
   const std::filesystem::path path = folder / "attack.pt";
-  WriteFile(path, SmallPt());
+  base::WriteText(path, SmallPt());
   std::filesystem::permissions(path.parent_path(), std::filesystem::perms::all);
   std::filesystem::permissions(path, std::filesystem::perms::none);
   constexpr uid_t kNobody = 65534;
@@ -49,16 +49,16 @@ TEST(PathAttack, NoPermission) {
 }
 
 TEST(PathAttack, SymlinkLoop) {
-  const TempFolder folder;
+  const base::ScratchDirectory folder;
   std::filesystem::create_symlink("attack.pt", folder / "attack.pt");
   ExpectRefused(Open(folder / "attack.pt"), StatusCode::kInvalidArgument, "cannot open");
 }
 
 TEST(PathAttack, OddNamesAreNames) {
-  const TempFolder folder;
+  const base::ScratchDirectory folder;
   for (const std::string name : {"a b.pt", "a+b.pt", "张量.pt", "quote\".pt", "line\nbreak.pt",
                                  "no extension", "npy.npy", "%s%n.pt"}) {
-    WriteFile(folder / name, SmallPt());
+    base::WriteText(folder / name, SmallPt());
     EXPECT_TRUE(Open(folder / name).ok()) << name;
   }
   std::filesystem::create_symlink("a b.pt", folder / "link.pt");

@@ -18,7 +18,7 @@ TEST(PickleAttack, TheHarmlessOneIsRead) {
 }
 
 TEST(PickleAttack, OsSystem) {
-  const TempFolder folder;
+  const base::ScratchDirectory folder;
   const std::string victim = (folder / "executed").string();
   ExpectRefused(OpenPickle(Global("os", "system") + "(" + Text("touch " + victim) + "tR"),
                 kUnsupported, "os.system");
