@@ -2,6 +2,7 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <utility>
@@ -177,6 +178,32 @@ void Database::AllowReadingOnly() {
         }
       },
       nullptr);
+}
+
+void Database::DistrustSchema() {
+  constexpr uint64_t kLongestValue = 1 << 30;
+  sqlite3_limit(database_, SQLITE_LIMIT_LENGTH,
+                static_cast<int>(std::min(StoredBytes(), kLongestValue)));
+  sqlite3_db_config(database_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(database_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_drop_modules(database_, nullptr);
+  sqlite3_set_authorizer(
+      database_,
+      [](void*, int, const char*, const char*, const char*, const char* view_or_trigger) {
+        return view_or_trigger != nullptr ? SQLITE_DENY : SQLITE_OK;
+      },
+      nullptr);
+}
+
+uint64_t Database::StoredBytes() const {
+  constexpr uint64_t kLeast = 1 << 20;
+  uint64_t bytes = kLeast;
+  for (const char* suffix : {"", "-wal"}) {
+    std::error_code error;
+    const uint64_t size = std::filesystem::file_size(*path_ + suffix, error);
+    if (!error) bytes += size;
+  }
+  return bytes;
 }
 
 void Database::StopWhen(std::function<bool()> stop) {

@@ -74,6 +74,11 @@ class Database {
 
   /// From now on statements may only read: no writing, no PRAGMA, no ATTACH, no other file.
   void AllowReadingOnly();
+  /// For files of strangers: nothing of their schema is run (views, triggers, virtual tables), and
+  /// no value is longer than StoredBytes().
+  void DistrustSchema();
+  /// Of the file and its journal: no honest file holds more.
+  uint64_t StoredBytes() const;
   /// Statements give up when `stop` says so; it is asked every few milliseconds.
   void StopWhen(std::function<bool()> stop);
 

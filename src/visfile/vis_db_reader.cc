@@ -49,6 +49,7 @@ constexpr std::string_view kSelectReason = "SELECT reason, role FROM msprobe_nod
 
 struct DbInfo {
   std::filesystem::path path;
+  uint64_t stored_bytes = 0;
   bool comparison = false;
   bool overflow_checked = false;
   bool has_own_table = false;
@@ -139,9 +140,16 @@ Status DbUnit::LoadSide(Side which, const UnitEntry& entry, const ReadOptions& o
   side.Add("");
   parents.emplace_back();
   partners->emplace_back();
+  uint64_t text_bytes = 0;
   for (;;) {
     MSPROBE_ASSIGN_OR_RETURN(const bool more, rows.Step());
     if (!more) break;
+    // Columns can be computed: a small file must not become texts without end.
+    for (const int column : {kName, kUpNode, kLink}) text_bytes += rows.Text(column).size();
+    if (text_bytes > info_.stored_bytes) {
+      return CorruptError("the table tb_nodes holds more text than the file has bytes",
+                          "build or compare again", info_.path.string());
+    }
     if ((side.size() & 0xFFF) == 0) {
       if (options.cancel != nullptr && options.cancel->cancelled()) return CancelledError();
       if (options.progress) options.progress(side.size(), 0);
@@ -221,6 +229,7 @@ Status DbUnit::Load(const UnitEntry& entry, const ReadOptions& options) {
   }
   index_.Finish(info_.mode);
   for (const Side side : {Side::kTarget, Side::kGolden}) FindTensors(side, entry);
+  database_.StopWhen([] { return false; });  // `options` may end before this does
   return Status::Ok();
 }
 
@@ -290,6 +299,22 @@ Result<std::string> DbUnit::NodeJson(Side side, uint32_t id) const {
   return json;
 }
 
+/// Opens a file of which nothing is believed. While `options` lives, reading can be given up.
+Result<Database> OpenForReading(const std::filesystem::path& path, const ReadOptions& options) {
+  MSPROBE_ASSIGN_OR_RETURN(Database database, Database::Open(path, Database::Mode::kRead));
+  database.DistrustSchema();
+  if (options.cancel != nullptr) {
+    database.StopWhen([cancel = options.cancel] { return cancel->cancelled(); });
+  }
+  return database;
+}
+
+/// What SQLite says of a statement that was given up is no error of the file.
+Status CancelledOr(Status status, const ReadOptions& options) {
+  const bool cancelled = options.cancel != nullptr && options.cancel->cancelled();
+  return cancelled ? CancelledError() : std::move(status);
+}
+
 class VisDbFile : public VisSource {
  public:
   VisDbFile(DbInfo info, std::vector<UnitEntry> units)
@@ -302,9 +327,9 @@ class VisDbFile : public VisSource {
 
   Result<std::shared_ptr<UnitSource>> LoadUnit(size_t unit,
                                                const ReadOptions& options) const override {
-    MSPROBE_ASSIGN_OR_RETURN(Database database, Database::Open(info_.path, Database::Mode::kRead));
+    MSPROBE_ASSIGN_OR_RETURN(Database database, OpenForReading(info_.path, options));
     auto loaded = std::make_shared<DbUnit>(std::move(database), info_);
-    MSPROBE_RETURN_IF_ERROR(loaded->Load(units_[unit], options));
+    MSPROBE_RETURN_IF_ERROR(CancelledOr(loaded->Load(units_[unit], options), options));
     return std::shared_ptr<UnitSource>(std::move(loaded));
   }
 
@@ -366,12 +391,15 @@ Result<std::vector<UnitEntry>> ReadUnits(Database* database) {
 Result<std::unique_ptr<VisSource>> OpenVisDb(const std::filesystem::path& path,
                                              const ReadOptions& options) {
   if (options.cancel != nullptr && options.cancel->cancelled()) return CancelledError();
-  MSPROBE_ASSIGN_OR_RETURN(Database database, Database::Open(path, Database::Mode::kRead));
+  MSPROBE_ASSIGN_OR_RETURN(Database database, OpenForReading(path, options));
   DbInfo info;
   info.path = path;
-  MSPROBE_RETURN_IF_ERROR(ReadConfig(&database, &info));
-  MSPROBE_ASSIGN_OR_RETURN(std::vector<UnitEntry> units, ReadUnits(&database));
-  return std::unique_ptr<VisSource>(std::make_unique<VisDbFile>(std::move(info), std::move(units)));
+  info.stored_bytes = database.StoredBytes();
+  MSPROBE_RETURN_IF_ERROR(CancelledOr(ReadConfig(&database, &info), options));
+  auto units = ReadUnits(&database);
+  MSPROBE_RETURN_IF_ERROR(CancelledOr(units.status(), options));
+  return std::unique_ptr<VisSource>(
+      std::make_unique<VisDbFile>(std::move(info), std::move(*units)));
 }
 
 }  // namespace msprobe::visfile
