@@ -1,31 +1,12 @@
 // No request makes the viewer crash or answer anything but JSON or yaml, and none writes a file.
 #include <cstdint>
 #include <cstdlib>
-#include <filesystem>
-#include <memory>
-#include <string>
 #include <string_view>
 
 #include "formats/json/config_json.h"
-#include "viewer/api_fixture.h"
-#include "viewer/viewer_api.h"
+#include "small_viewer.h"
 
 namespace {
-
-using namespace msprobe;
-
-/// A directory with one file of each format, which lives as long as the process.
-viewer::ViewerApi& Api() {
-  static const auto api = [] {
-    static const viewer::fixture::ScratchDirectory directory;
-    const viewer::fixture::SmallComparison small(compare::CompareMode::kStatistics, true);
-    viewer::fixture::WriteVis(small, directory.path() / "a.vis");
-    viewer::fixture::WriteDb(small, directory.path() / "b.vis.db", 2);
-    auto made = viewer::ViewerApi::Create(directory.path(), {.allow_saving = false});
-    return std::move(made).value();
-  }();
-  return *api;
-}
 
 /// Up to the next line break.
 std::string_view TakeLine(std::string_view* text) {
@@ -39,13 +20,14 @@ std::string_view TakeLine(std::string_view* text) {
 
 /// method, route and query on a line each, then the body.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace msprobe;
   std::string_view text(reinterpret_cast<const char*>(data), size);
   viewer::Request request;
   request.method = TakeLine(&text);
   request.route = TakeLine(&text);
   request.query = TakeLine(&text);
   request.body = text;
-  const viewer::Response response = Api().Handle(request);
+  const viewer::Response response = fuzz::SmallViewer().Handle(request);
   if (response.status < 200 || response.status >= 600) std::abort();
   if (response.content_type != "application/json") return 0;
   if (!formats::ConfigJson::Parse(response.body, "answer").ok()) std::abort();

@@ -17,13 +17,6 @@ BUILD = Path(os.environ.get("MSPROBE_BUILD", ROOT / "build"))
 SAMPLE = ROOT / "examples/sample"
 SHARE = float(os.environ.get("MSPROBE_SOAK", "1"))
 TABLE = ROOT / "docs/robustness.md"
-HEAD = """# What msprobe was put through
-
-Rows are rewritten by `./dev soak` (tests/soak). A promise that was broken would fail the run.
-
-| what was done | times | promised | found |
-|---|---|---|---|
-"""
 
 
 def times(number: int) -> int:
@@ -35,8 +28,7 @@ def row() -> Callable[[str, object, str, str], None]:
     """row(what, times, promise, found): a line of docs/robustness.md, instead of its older one."""
 
     def write(what: str, number: object, promise: str, found: str) -> None:
-        old = TABLE.read_text() if TABLE.exists() else HEAD
-        lines = [line for line in old.splitlines() if not line.startswith(f"| {what} |")]
+        lines = [line for line in TABLE.read_text().splitlines() if not line.startswith(f"| {what} |")]
         TABLE.write_text("\n".join([*lines, f"| {what} | {number} | {promise} | {found} |"]) + "\n")
 
     return write
