@@ -101,6 +101,7 @@ class Runner:
         result = json.loads((directory / "result.json").read_text())
         result["entries"] = self.entries(directory / "dump") if side == "ours" else 0
         shutil.rmtree(directory / "dump", ignore_errors=True)
+        report.keep(f"{case.name or 'parts: ' + case.task}, {side}", result)
         return result
 
     @staticmethod
@@ -195,10 +196,11 @@ def main() -> int:
     parser.add_argument("--no-peer", action="store_true")
     options = parser.parse_args()
     runner = Runner()
-    rows = [measure_case(runner, case, not options.no_peer) for case in CASES if options.only in case.name]
+    with_peer = not options.no_peer and bool(peers.available(PEER))
+    rows = [measure_case(runner, case, with_peer) for case in CASES if options.only in case.name]
     for name, measure in (("10,000 calls in one step", measure_calls), ("import", measure_import)):
         if options.only in name:
-            rows.append(measure(runner, not options.no_peer))
+            rows.append(measure(runner, with_peer))
     body = report.table(HEADER, rows)
     if options.only in "parts":
         body += "\n\n" + measure_parts(runner)

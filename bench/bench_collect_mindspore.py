@@ -109,37 +109,43 @@ def measure(side, api, level, task):
     print("RESULT", json.dumps([
         statistics.median(before), statistics.median(plain for plain, _ in pairs),
         statistics.median(dumped for _, dumped in pairs),
-        statistics.median(dumped - plain for plain, dumped in pairs), records]))
+        statistics.median(dumped - plain for plain, dumped in pairs), records, pairs]))
     sys.stdout.flush()
     os._exit(0)  # MindSpore has been seen to hang when its process ends
 
 
 def result_of(python, *case):
+    import report
+
     done = subprocess.run(["timeout", "-k", "5", "300", str(python), __file__, *case],
                           capture_output=True, text=True, check=False)
     found = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")]
     if not found:
         raise SystemExit(f"{python} {case} gave no result:\n{(done.stdout + done.stderr)[-3000:]}")
-    return json.loads(found[0][7:])
+    *medians, pairs = json.loads(found[0][7:])
+    report.keep(", ".join(case), {"plain, recorded": pairs})
+    return medians
 
 
 def main():
     import peers
     import report
 
-    ours = ROOT / ".venv-mindspore" / "bin" / "python"
-    theirs = peers.environment("26.2.0-mindspore") / "bin" / "python"
+    pythons = {"ours": ROOT / ".venv-mindspore" / "bin" / "python"}
+    for version in peers.available("26.2.0-mindspore"):
+        pythons["peer"] = peers.environment(version) / "bin" / "python"
     rows = []
     for api, level, task, aim in CASES:
-        sides = []
-        for side, python in (("ours", ours), ("peer", theirs)):
-            sides.append(result_of(python, side, api, level, task))
-        steps = [" → ".join(report.seconds(median) for median in side[:3]) for side in sides]
-        (*_, added, records), (*_, added_peer, records_peer) = sides
-        rows.append([
-            f"{api} {level} {task}", *steps, report.seconds(added), report.seconds(added_peer),
-            f"1/{added_peer / added:.1f}" if added > 0 else "within the noise", f"1/{aim}",
-            f"{records} / {records_peer}"])
+        sides = {side: result_of(python, side, api, level, task) for side, python in pythons.items()}
+        steps = {side: " → ".join(report.seconds(median) for median in found[:3]) for side, found in sides.items()}
+        *_, added, records = sides["ours"]
+        beside = ["–", "–", f"{records}"]
+        if "peer" in sides:
+            *_, added_peer, records_peer = sides["peer"]
+            ratio = f"1/{added_peer / added:.1f}" if added > 0 else "within the noise"
+            beside = [report.seconds(added_peer), ratio, f"{records} / {records_peer}"]
+        rows.append([f"{api} {level} {task}", steps["ours"], steps.get("peer", "–"), report.seconds(added), beside[0],
+                     beside[1], f"1/{aim}", beside[2]])
         print(rows[-1], file=sys.stderr, flush=True)
     report.write_section(
         "collect-mindspore", "Collecting under MindSpore and MSAdapter",

@@ -2,7 +2,8 @@
 """Building and comparing graphs: ours against the peer, and against what the machine can do.
 
 usage: bench_graph.py [--only SUBSTRING] [--no-peers]   (rows whose name contains it; ours alone)
-Dumps come from the generators in $MSPROBE_SHARED (default ../shared), into $MSPROBE_BENCH_DIR.
+Dumps come from the generators in $MSPROBE_SHARED (default ../shared), or from large_dump.py where there are
+none, into $MSPROBE_BENCH_DIR.
 """
 
 import argparse
@@ -23,19 +24,25 @@ import report
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CLI = os.environ.get("MSPROBE_CLI", str(ROOT / "build" / "bin" / "msprobe"))
 SHARED = pathlib.Path(os.environ.get("MSPROBE_SHARED", ROOT.parent / "shared")).resolve()
+HAS_SHARED = (SHARED / "tools").is_dir()
 DATA = pathlib.Path(os.environ.get("MSPROBE_BENCH_DIR", "/tmp/msprobe-bench"))
+SAMPLE = ROOT / "examples" / "sample"
 PYTHON = str(ROOT / ".venv" / "bin" / "python")
 HEADER = ["case", "peer 1.2.1", "peer 26.2", "ours", "memory", "× faster", "to reach", "limit"]
 
 
 def generate(name: str, script: str, *arguments: str) -> pathlib.Path:
     """Makes a dump pair once and keeps it."""
+    command = [str(SHARED / "tools" / script)]
+    if not HAS_SHARED:
+        name, command = f"layers-{name}", [str(ROOT / "bench" / "large_dump.py")]
+        arguments = ("layers", *arguments)
     directory = DATA / name
     if not (directory / "done").exists():
         print(f"generating {name}", file=sys.stderr)
         shutil.rmtree(directory, ignore_errors=True)
         directory.mkdir(parents=True)
-        subprocess.run([PYTHON, str(SHARED / "tools" / script), str(directory), *arguments], check=True)
+        subprocess.run([PYTHON, *command, str(directory), *arguments], check=True)
         (directory / "done").touch()
         forget(directory)
     return directory
@@ -122,7 +129,7 @@ class Bench:
         if self.only not in name:
             return
         print(f"measuring {name}", file=sys.stderr)
-        versions = versions if self.with_peers else ()
+        versions = peers.available(*versions) if self.with_peers else ()
         results: dict[str, list[measure.Run]] = {**{version: [] for version in versions}, "ours": []}
         for turn in range(max(peer_runs, our_runs)):
             for version in versions:
@@ -181,6 +188,9 @@ class Bench:
 
 
 def measure_real_data(bench: Bench) -> None:
+    if not HAS_SHARED:
+        report.leave_out("real data: its generator is missing (MSPROBE_SHARED)")
+        return
     for dtype in ("float32", "bfloat16"):
         pair = generate(f"tensor-{dtype}", "gen_tensor_pair.py", "24", "16", dtype)
         sides = (pair / "npu" / "dump_tensor_data", pair / "bench" / "dump_tensor_data")
@@ -259,14 +269,11 @@ def main() -> int:
     parser.add_argument("--only", default="", help="measure only rows whose name contains this")
     parser.add_argument("--no-peers", action="store_true", help="ours alone: some minutes less")
     arguments = parser.parse_args()
-    if not (SHARED / "tools").is_dir():
-        print(f"the generators of the large dumps are missing; set MSPROBE_SHARED to the folder that holds tools/: {SHARED}",
-              file=sys.stderr)
-        return 2
     DATA.mkdir(parents=True, exist_ok=True)
     bench = Bench(arguments.only, not arguments.no_peers)
     case = SHARED / "cases" / "graph" / "cmp_stat"
-    bench.versus("start to end, 30 nodes", case / "npu", case / "bench", "vis", "≥ 100 ×, ≤ 30 MB", 3, 15)
+    small = (case / "npu", case / "bench") if HAS_SHARED else (SAMPLE / "target", SAMPLE / "golden")
+    bench.versus("start to end, 30 nodes", *small, "vis", "≥ 100 ×, ≤ 30 MB", 3, 15)
     large = generate("100k", "gen_dump_pair.py", "100000")
     bench.versus("build 100,000 nodes", large / "npu", None, "vis", "≥ 50 ×, ≤ 300 MB", 1, 5)
     bench.versus("compare 2 × 100,000, .vis", large / "npu", large / "bench", "vis", "≥ 60 ×, ≤ 600 MB", 1, 5,

@@ -138,7 +138,7 @@ def main() -> int:
         results = corpora.answers(arguments.part)
         print(f"{arguments.part}: {score.share(results)}", *score.misses(results), sep="\n")
         return 0
-    body = body_of(corpora, not arguments.no_peer)
+    body = body_of(corpora, not arguments.no_peer and bool(peers.available("26.2.0")))
     if arguments.faults >= 100 and arguments.benign >= 50:
         report.write_section("locate", "Finding the first wrong operation", body)
     else:

@@ -136,7 +136,9 @@ def drive(script: str, *arguments: str) -> dict:
     done = subprocess.run([node(), str(DRIVERS / script), *arguments], capture_output=True, text=True, timeout=280)
     if done.returncode != 0:
         raise RuntimeError(f"{script} {arguments}: {done.stderr[-2000:]}")
-    return json.loads(done.stdout.splitlines()[-1])
+    found = json.loads(done.stdout.splitlines()[-1])
+    report.keep(" ".join([script, *arguments[1:]]), found)
+    return found
 
 
 def our_viewer(file: pathlib.Path) -> dict:

@@ -8,6 +8,8 @@ import subprocess
 import threading
 import time
 
+import report
+
 
 @dataclasses.dataclass
 class Run:
@@ -67,6 +69,10 @@ def run(command: list[str], *, env: dict[str, str] | None = None, cwd: str | Non
     if process.returncode not in allow_codes:
         raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}:\n{output[-2000:]}")
     cpu = (after.children_user + after.children_system) - (before.children_user + before.children_system)
+    # The place of the output is another one in each run.
+    shown = [part for before, part in zip(["", *command], command) if "-o" not in (before, part)]
+    name = " ".join(pathlib.Path(part).name if "/" in part else part for part in shown)
+    report.keep(name, {"wall": round(wall, 4), "cpu": round(cpu, 2), "rss_anon": peak})
     return Run(wall, cpu, peak, output)
 
 

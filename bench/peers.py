@@ -9,12 +9,26 @@ import pathlib
 import subprocess
 import sys
 
+import report
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 REQUIREMENTS = {
     "1.2.1": ["mindstudio-probe==1.2.1", "service_identity", "setuptools<81"],
     "26.2.0": ["mindstudio-probe==26.2.0"],
     "26.2.0-mindspore": ["mindstudio-probe==26.2.0", "numpy<2"],
 }
+
+
+def available(*versions: str) -> tuple[str, ...]:
+    """Those that are here or can be installed; of the others the section says that they were left out."""
+    found = []
+    for version in versions:
+        try:
+            environment(version)
+            found.append(version)
+        except (OSError, subprocess.CalledProcessError, StopIteration) as error:
+            report.leave_out(f"mindstudio-probe {version}: it cannot be installed ({type(error).__name__})")
+    return tuple(found)
 
 
 def environment(version: str) -> pathlib.Path:

@@ -1,7 +1,7 @@
 # ./dev bench NAME...: each bench/<name>.sh or bench/<name>.py measures and rewrites its table in docs/benchmarks.md.
 
 dev_bench() {
-  local names=("$@") name
+  local names=("$@") name failed=()
   if [ $# -eq 0 ]; then
     mapfile -t names < <(find bench -maxdepth 1 -name 'bench_*.py' | sed 's,.*/bench_,,; s,\.py$,,' | sort)
   fi
@@ -12,6 +12,7 @@ dev_bench() {
     if [[ $name == *mindspore* ]]; then setup_mindspore; fi
     if [ "$name" = view ]; then setup_test; setup_web; fi
     say "benchmark: $name (keep the machine idle)"
-    MSPROBE_CLI="$PWD/build/bin/msprobe" .venv/bin/python "$script"
+    MSPROBE_CLI="$PWD/build/bin/msprobe" .venv/bin/python "$script" || failed+=("$name")
   done
+  [ ${#failed[@]} = 0 ] || die "no new table for: ${failed[*]}"
 }
