@@ -17,6 +17,10 @@ if(MSPROBE_SANITIZE)
     -fsanitize=${MSPROBE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(msprobe_options INTERFACE -fsanitize=${MSPROBE_SANITIZE})
 endif()
+if(MSPROBE_COVERAGE)
+  target_compile_options(msprobe_options INTERFACE --coverage -fprofile-update=atomic)
+  target_link_options(msprobe_options INTERFACE --coverage)
+endif()
 
 # msprobe_layer(<folder> [DEPS <folder>...] [LIBS <library>...])
 #   library msprobe_<folder> of all *.cc below the folder except *_test.cc,

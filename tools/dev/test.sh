@@ -33,7 +33,7 @@ run_pytest() {
   name=${RESULTS:-$(basename "$1")}
   log="build/logs/pytest-$name.log"
   mkdir -p build/logs
-  MSPROBE_BUILD="$PWD/build" MSPROBE_CLI="$PWD/build/bin/msprobe" MSPROBE_STRICT=1 "$venv/bin/python" -m pytest -q -rfEs --color=no \
+  MSPROBE_BUILD="$PWD/build" MSPROBE_CLI="${MSPROBE_CLI:-$PWD/build/bin/msprobe}" MSPROBE_STRICT=1 "$venv/bin/python" -m pytest -q -rfEs --color=no \
     --junitxml "build/results/pytest-$name.xml" "$@" 2>&1 \
     | tee "$log" | grep -vE '^[.sxFE]+ *\[ *[0-9]+%\]$' || true
   local line
@@ -72,16 +72,10 @@ test_fuzz() {
   say "fuzzers, ${FUZZ_SECONDS:-8} seconds each"
   configure_and_build build-fuzz fuzzers -DCMAKE_CXX_COMPILER=clang++-19 -DCMAKE_C_COMPILER=clang-19 \
     -DCMAKE_BUILD_TYPE=RelWithDebInfo -DMSPROBE_FUZZ=ON -DMSPROBE_TESTS=OFF
-  local target name
-  for target in build-fuzz/bin/*_fuzz; do
-    name=$(basename "$target")
-    mkdir -p "build/fuzz/$name" "fuzz/corpus/$name"
-    if "$target" -max_total_time="${FUZZ_SECONDS:-8}" -timeout=20 -rss_limit_mb=2048 -print_final_stats=0 \
-        -artifact_prefix="build/fuzz/$name-" "build/fuzz/$name" "fuzz/corpus/$name" >"build/logs/$name.log" 2>&1; then
-      add_counts 1 0 0
-    else
-      tail -n 30 "build/logs/$name.log"; printf 'FAILED: %s\n' "$name"; add_counts 0 1 0
-    fi
+  local name record=()
+  [ "${FUZZ_SECONDS:-8}" -lt 60 ] || record=(--record)
+  for name in $(tail -n +2 fuzz/totals.tsv | cut -f 1); do
+    count_step "$name" /usr/bin/python3 tools/fuzz_run.py --seconds "${FUZZ_SECONDS:-8}" "${record[@]}" "$name"
   done
 }
 
@@ -198,6 +192,16 @@ dev_test() {
 dev_faults() { /usr/bin/python3 tools/faults_table.py; }
 
 dev_ci() { dev_demo --no-serve; dev_test; }
+
+dev_coverage() {
+  setup_python; dev_build
+  say "tests that count the lines they run"
+  configure_and_build build-coverage all -DCMAKE_BUILD_TYPE=Debug -DMSPROBE_COVERAGE=ON
+  find build-coverage -name '*.gcda' -delete
+  run_ctest build-coverage
+  MSPROBE_CLI="$PWD/build-coverage/bin/msprobe" run_pytest .venv tests/golden
+  /usr/bin/python3 tools/coverage_table.py build-coverage
+}
 
 dev_soak() {
   say "soak: sanitizers, the wheel, the oldest torch, long fuzzing and repeated tests"
