@@ -5,14 +5,16 @@ fuzz_run.py --seconds 8 NAME...             a short run, nothing is recorded
 fuzz_run.py --record --seconds 1800 NAME... CPU seconds for each; adds them to the totals
 fuzz_run.py --table                         only writes the table again
 
-Without names all fuzzers run, those first that have had the least CPU time. A crash leaves its input in build/fuzz: when it is mended it goes into
-fuzz/corpus/NAME under a name that begins with `crash`, which is how crashes are counted as fixed.
+Without names all fuzzers run, those first that have had the least CPU time. A crash leaves its input in build/fuzz:
+when it is mended it goes into fuzz/corpus/NAME under a name that begins with `crash`, which is how crashes are
+counted as fixed.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import fcntl
 import re
 import resource
 import subprocess
@@ -23,21 +25,33 @@ ROOT = Path(__file__).resolve().parents[1]
 TOTALS = ROOT / "fuzz/totals.tsv"
 TABLE = ROOT / "docs/robustness.md"
 HEAD = "| input | fuzzer | CPU minutes | cases | crashes found | fixed |\n|---|---|---|---|---|---|\n"
-CHUNK_SECONDS = 600
+CHUNK_SECONDS = 300
+LOCK = ROOT / "build/fuzz-totals.lock"
 
 
 class Totals:
     """One row a fuzzer: name, input, CPU seconds, cases, crashes."""
 
     def __init__(self) -> None:
+        self.read()
+
+    def read(self) -> None:
         with TOTALS.open(newline="") as file:
             self.rows = {row["fuzzer"]: row for row in csv.DictReader(file, delimiter="\t")}
 
     def add(self, name: str, seconds: float, cases: int, crashes: int) -> None:
-        row = self.rows[name]
+        LOCK.parent.mkdir(exist_ok=True)
+        with LOCK.open("w") as lock:  # several may run at once
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self.read()
+            self.count(name, seconds, cases, crashes)
+            self.write()
+
+    def count(self, name: str, seconds: float, cases: int, crashes: int) -> None:
+        nothing = {"fuzzer": name, "input": "", "cpu_seconds": "0", "cases": "0", "crashes": "0"}
+        row = self.rows.setdefault(name, nothing)
         for column, number in (("cpu_seconds", round(seconds)), ("cases", cases), ("crashes", crashes)):
             row[column] = str(int(row[column]) + number)
-        self.write()
 
     def write(self) -> None:
         with TOTALS.open("w", newline="") as file:
@@ -56,6 +70,7 @@ class Totals:
 
 
 def write_table(totals: Totals) -> None:
+    totals.read()
     text = TABLE.read_text()
     begin = text.index(HEAD)
     end = text.index("\n\n", begin) + 1
@@ -116,7 +131,9 @@ def main() -> int:
     if given.table:
         write_table(totals)
         return 0
-    names = given.names or sorted(totals.rows, key=lambda name: int(totals.rows[name]["cpu_seconds"]))
+    built = [path.name for path in sorted((given.build / "bin").glob("*_fuzz"))]
+    spent = {name: int(row["cpu_seconds"]) for name, row in totals.rows.items()}
+    names = given.names or sorted(built, key=lambda name: spent.get(name, 0))
     failed = [name for name in names if not run(name, given.build, given.seconds, totals if given.record else None)]
     if given.record:
         write_table(totals)
