@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
 #include "base/numbers.h"
@@ -88,19 +89,26 @@ void WriteValue(const RecordedValue* target, const RecordedValue* golden, JsonWr
   json->EndObject();
 }
 
+std::pair<std::string_view, std::string_view> PlaceOf(const RecordedValue& value) {
+  return {value.section, value.key};
+}
+
 /// Values of both sides face to face: equal places pair, the rest keep their order.
 void WriteValues(const RecordedNode* target, const RecordedNode* golden, JsonWriter* json) {
   static const RecordedNode kNothing;
   const auto& left = (target != nullptr ? target : &kNothing)->values;
   const auto& right = (golden != nullptr ? golden : &kNothing)->values;
+  std::multimap<std::pair<std::string_view, std::string_view>, const RecordedValue*> free;
+  for (const RecordedValue& value : right) free.emplace(PlaceOf(value), &value);
   std::set<const RecordedValue*> used;
   json->Key("values").BeginArray();
   for (const RecordedValue& value : left) {
-    const auto partner = std::find_if(right.begin(), right.end(), [&](const RecordedValue& other) {
-      return other.key == value.key && other.section == value.section && !used.contains(&other);
-    });
-    const RecordedValue* found = partner == right.end() ? nullptr : &*partner;
-    if (found != nullptr) used.insert(found);
+    const auto [partner, end] = free.equal_range(PlaceOf(value));
+    const RecordedValue* found = partner == end ? nullptr : partner->second;
+    if (found != nullptr) {
+      used.insert(found);
+      free.erase(partner);
+    }
     WriteValue(&value, found, json);
   }
   for (const RecordedValue& value : right) {

@@ -54,14 +54,22 @@ std::string PlaceInNode(const std::string& key, std::string_view node) {
   return key;
 }
 
-void ReadValues(const JsonTape& tape, uint32_t index, std::string_view node, bool outputs,
-                RecordedNode* out) {
+/// Fields are looked up one by one; a real value has about twenty.
+constexpr size_t kMaxFields = 1000;
+
+Status ReadValues(const JsonTape& tape, uint32_t index, std::string_view node, bool outputs,
+                  RecordedNode* out) {
+  bool too_many = false;
   ForEachMember(tape, index, [&](const std::string& key, uint32_t value) {
     RecordedValue& recorded = out->values.emplace_back();
     recorded.key = PlaceInNode(key, node);
     const bool parameter = recorded.key.find("parameters.") != std::string::npos;
     recorded.section = parameter ? "parameter" : outputs ? "output" : "input";
     ForEachMember(tape, value, [&](std::string field, uint32_t at) {
+      if (recorded.fields.size() == kMaxFields) {
+        too_many = true;
+        return;
+      }
       // Lists and objects in a field are rare; what they hold is shown as its text.
       std::string text;
       if (tape[at].kind == JsonKind::kArray) {
@@ -75,6 +83,10 @@ void ReadValues(const JsonTape& tape, uint32_t index, std::string_view node, boo
       recorded.fields.emplace_back(std::move(field), std::move(text));
     });
   });
+  if (!too_many) return Status::Ok();
+  return LimitExceededError(
+      "a value of the node has more than " + std::to_string(kMaxFields) + " fields",
+      "check that this is the right file");
 }
 
 /// {"communications_type": …, "nodes_info": {"<rank>": [<index>, "<name>"]}}
@@ -116,9 +128,12 @@ Result<RecordedNode> ParseNode(std::string text, std::string_view name) {
   JsonTape tape;
   MSPROBE_RETURN_IF_ERROR(tape.Parse(std::string_view(text).substr(0, size)));
   RecordedNode node;
+  Status status;
   ForEachMember(tape, 0, [&](const std::string& key, uint32_t value) {
-    if (key == "input_data") ReadValues(tape, value, name, false, &node);
-    if (key == "output_data") ReadValues(tape, value, name, true, &node);
+    const bool outputs = key == "output_data";
+    if ((outputs || key == "input_data") && status.ok()) {
+      status = ReadValues(tape, value, name, outputs, &node);
+    }
     if (key == "stack_info") {
       ForEachElement(tape, value, [&](uint32_t at) { node.stack.push_back(TextOf(tape[at])); });
     }
@@ -129,6 +144,7 @@ Result<RecordedNode> ParseNode(std::string text, std::string_view name) {
     }
     if (key == "matched_distributed") ReadPeers(tape, value, &node);
   });
+  MSPROBE_RETURN_IF_ERROR(std::move(status));
   return node;
 }
 
