@@ -4,7 +4,6 @@ In such a process `collect(function, model, level=…)` runs function() as one s
 and gives what it has written.
 """
 
-import json
 import os
 import pathlib
 import sys
@@ -13,7 +12,9 @@ import pytest
 
 os.environ["MSPROBE_STRICT"] = "1"
 HERE = pathlib.Path(__file__).parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+from dump_directory import read_dump, write_config  # noqa: E402
+
 if "MSPROBE_TEST_MSADAPTER" in os.environ:
     import msadapter_cpu_env  # noqa: F401
     import torch  # noqa: F401
@@ -31,45 +32,6 @@ def pytest_unconfigure(config):
 
 def pytest_sessionfinish(session, exitstatus):
     session.config.msprobe_status = exitstatus
-
-
-class Dump:
-    """One step<N>/{rank<R>,proc<PID>}."""
-
-    def __init__(self, directory):
-        self.directory = pathlib.Path(directory)
-        self.all = self._read("dump.json")
-        self.data = self.all.get("data", {})
-        self.stack = self._read("stack.json")
-        self.construct = self._read("construct.json")
-        self.ledger = self._read("ledger.json")
-
-    def _read(self, name):
-        path = self.directory / name
-        return json.loads(path.read_text()) if path.exists() else {}
-
-    @property
-    def names(self):
-        return list(self.data)
-
-    def tensor(self, description):
-        import numpy
-
-        return numpy.load(self.directory / "dump_tensor_data" / description["data_name"])
-
-
-def read_dump(root, step=0):
-    (unit,) = sorted((pathlib.Path(root) / f"step{step}").iterdir())
-    return Dump(unit)
-
-
-def write_config(directory, *, task="statistics", level="mix", top=None, **section):
-    config = {"task": task, "level": level, "dump_path": str(pathlib.Path(directory) / "dump")}
-    config.update(top or {})
-    config[task] = section
-    path = pathlib.Path(directory) / "config.json"
-    path.write_text(json.dumps(config))
-    return str(path)
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Runs a piece of a program under the collector, and gives what it has written."""
 
 import io
-import json
 import os
 import pathlib
 import pickle
@@ -17,42 +16,10 @@ pytest.importorskip("msprobe._core", reason="msprobe is not installed")
 
 from msprobe.pytorch import PrecisionDebugger  # noqa: E402
 
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from dump_directory import Dump, read_dump, units, write_config  # noqa: E402, F401
+
 torch.set_num_threads(1)
-
-
-class Dump:
-    """One step<N>/{rank<R>,proc<PID>}."""
-
-    def __init__(self, directory):
-        self.directory = pathlib.Path(directory)
-        self.data = self._read("dump.json").get("data", {})
-        self.stack = self._read("stack.json")
-        self.construct = self._read("construct.json")
-        self.ledger = self._read("ledger.json")
-        log = self.directory / "dump_error_info.log"
-        self.errors = log.read_text() if log.exists() else ""
-
-    def _read(self, name):
-        path = self.directory / name
-        return json.loads(path.read_text()) if path.exists() else {}
-
-    @property
-    def names(self):
-        return list(self.data)
-
-    def tensor(self, description):
-        path = self.directory / "dump_tensor_data" / description["data_name"]
-        return torch.load(path, weights_only=True)
-
-
-def units(root, step=0):
-    directory = pathlib.Path(root) / f"step{step}"
-    return sorted(directory.iterdir()) if directory.exists() else []
-
-
-def read_dump(root, step=0):
-    (unit,) = units(root, step)
-    return Dump(unit)
 
 
 def needs_safe_loading(dtype):
@@ -64,15 +31,6 @@ def needs_safe_loading(dtype):
         torch.load(buffer, weights_only=True)
     except (pickle.UnpicklingError, KeyError):
         pytest.skip(f"this torch has no files of {dtype}")
-
-
-def write_config(directory, *, task="statistics", level="mix", root=None, top=None, **section):
-    path = pathlib.Path(directory) / "config.json"
-    config = {"task": task, "level": level, "dump_path": str(root or pathlib.Path(directory) / "dump")}
-    config.update(top or {})
-    config[task] = section
-    path.write_text(json.dumps(config))
-    return str(path)
 
 
 @pytest.fixture
