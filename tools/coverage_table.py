@@ -22,7 +22,7 @@ GOAL = 90
 FIXTURES = ("_test.cc", "_fixture.h", "test_dumps.h", "fake_rank_dump.h", "memory_dump.h")
 HEAD = f"""# Coverage
 
-Lines of `src` and `include` that the C++ tests and the golden tests of the command line run, as gcov
+Lines of `src` and `include` that the C++ tests and the tests of the command line and the server run, as gcov
 counts them; `./dev coverage` writes this page. The goal is {GOAL} % in each folder.
 
 | folder | lines | run | % |

@@ -200,7 +200,10 @@ dev_coverage() {
   configure_and_build build-coverage all -DCMAKE_BUILD_TYPE=Debug -DMSPROBE_COVERAGE=ON
   find build-coverage -name '*.gcda' -delete
   run_ctest build-coverage
-  MSPROBE_CLI="$PWD/build-coverage/bin/msprobe" run_pytest .venv tests/golden
+  local folder
+  for folder in tests/golden tests/server; do
+    MSPROBE_CLI="$PWD/build-coverage/bin/msprobe" run_pytest .venv "$folder"
+  done
   /usr/bin/python3 tools/coverage_table.py build-coverage
 }
 
