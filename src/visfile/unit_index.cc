@@ -149,6 +149,8 @@ void UnitIndex::Finish(compare::CompareMode mode) {
     LinkBothWays(&target, &golden);
     LinkBothWays(&golden, &target);
     ShowPartnersMetrics(target, &golden);
+  } else {
+    std::ranges::fill(target.partners, kNoNode);  // whatever the file says
   }
   const float worst_band = BandsOf(mode).back().lo;
   target.Complete(worst_band);

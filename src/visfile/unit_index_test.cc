@@ -87,5 +87,13 @@ TEST(BandsTest, EveryIndexHasABand) {
   EXPECT_EQ(bands[1].label, "0.05 – 0.1");
 }
 
+TEST(UnitIndexTest, ASingleGraphHasNoPartners) {
+  UnitIndex index;
+  index.target.Add("DefaultModel");
+  index.target.partners[0] = 7;
+  index.Finish(compare::CompareMode::kStatistics);
+  EXPECT_EQ(index.target.partners[0], graph::kNoNode);
+}
+
 }  // namespace
 }  // namespace msprobe::visfile

@@ -366,7 +366,7 @@ Status ReadConfig(Database* database, DbInfo* info) {
 
 /// The steps and ranks that have nodes, by looking each step's ranks up in the index instead of
 /// reading all rows.
-Result<std::vector<UnitEntry>> ReadUnits(Database* database) {
+Result<std::vector<UnitEntry>> ReadUnits(Database* database, const std::filesystem::path& path) {
   MSPROBE_ASSIGN_OR_RETURN(
       Statement next,
       database->Prepare("SELECT step, rank FROM tb_nodes WHERE (step, rank) > (?, ?)"
@@ -379,8 +379,14 @@ Result<std::vector<UnitEntry>> ReadUnits(Database* database) {
     next.BindInt(1, rank);
     MSPROBE_ASSIGN_OR_RETURN(const bool found, next.Step());
     if (!found) return units;
+    const std::pair<int64_t, int64_t> before{step, rank};
     step = next.Int(0);
     rank = next.Int(1);
+    // Texts stand behind all numbers: the next one would be found for ever.
+    if (std::pair(step, rank) <= before) {
+      return CorruptError("a step or rank in the table tb_nodes is no whole number",
+                          "build or compare again", path.string());
+    }
     units.push_back({step, rank});
     next.Reset();
   }
@@ -396,7 +402,7 @@ Result<std::unique_ptr<VisSource>> OpenVisDb(const std::filesystem::path& path,
   info.path = path;
   info.stored_bytes = database.StoredBytes();
   MSPROBE_RETURN_IF_ERROR(CancelledOr(ReadConfig(&database, &info), options));
-  auto units = ReadUnits(&database);
+  auto units = ReadUnits(&database, path);
   MSPROBE_RETURN_IF_ERROR(CancelledOr(units.status(), options));
   return std::unique_ptr<VisSource>(
       std::make_unique<VisDbFile>(std::move(info), std::move(*units)));

@@ -84,6 +84,13 @@ TEST(VisDbReaderTest, AVirtualTableIsNotRun) {
   EXPECT_EQ(status.code(), StatusCode::kCorrupt) << status.ToString();
 }
 
+TEST(VisDbReaderTest, ARankThatIsNoNumberIsFoundOnce) {
+  const ScratchDirectory directory;
+  const std::string row = "INSERT INTO tb_nodes (step, rank, data_source) VALUES (0, '{', 'NPU');";
+  const Status status = OpenAndLoad(Make(directory, std::string(kSmallTable) + row));
+  EXPECT_EQ(status.fact(), "a step or rank in the table tb_nodes is no whole number");
+}
+
 TEST(VisDbReaderTest, ComputedColumnsDoNotFillTheMemory) {
   const ScratchDirectory directory;
   const std::string table =
