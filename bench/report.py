@@ -73,7 +73,8 @@ def write_section(name: str, title: str, body: str) -> None:
     into docs/benchmarks.json."""
     if _left_out:
         body += "\n\nLeft out here:\n\n" + "\n".join(f"* {what}" for what in _left_out)
-    text = DOCUMENT.read_text() if DOCUMENT.exists() else HEADER
+    old = DOCUMENT.read_text() if DOCUMENT.exists() else ""
+    text = HEADER + "\n" + old[old.find("<!-- bench:"):] if "<!-- bench:" in old else HEADER
     begin, end = f"<!-- bench:{name} -->", f"<!-- /bench:{name} -->"
     date = datetime.date.today().isoformat()
     section = f"{begin}\n## {title}\n\n`./dev bench {name}`, {date}, {machine()}\n\n{body}\n{end}"
