@@ -101,9 +101,19 @@ def run_once(name: str, build: Path, seconds: int) -> tuple[bool, float, int]:
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     text = log.read_text(errors="replace")
-    if code != 0:
+    clean = code == 0 or only_slept(command[0], text)
+    if not clean:
         print(f"FAILED: {name} (whole log: {log.relative_to(ROOT)})\n" + "\n".join(text.splitlines()[-30:]))
-    return code == 0, used, cases_of(text)
+    return clean, used, cases_of(text)
+
+
+def only_slept(program: str, log: str) -> bool:
+    """A process that was stopped for a while seems to hang; its input is gone through in no time then."""
+    written = re.search(r"Test unit written to (\S+-timeout-\w+)", log)
+    if not written or subprocess.run([program, "-timeout=20", written[1]], capture_output=True, check=False).returncode:
+        return False
+    Path(written[1]).unlink()
+    return True
 
 
 def run(name: str, build: Path, seconds: int, totals: Totals | None) -> bool:
