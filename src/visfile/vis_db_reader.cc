@@ -110,7 +110,7 @@ void DbUnit::Store(const Statement& row, uint32_t id, SideIndex* side, std::stri
   const std::string_view unescaped = formats::UnescapedView(link, &index_.arena, &valid);
   *partner = unescaped.data() == link.data() ? index_.arena.Copy(link) : unescaped;
   if (!row.IsNull(kOwnIndex)) {
-    side->index[id] = static_cast<float>(row.Double(kOwnIndex));
+    side->index[id] = static_cast<float>(std::clamp(row.Double(kOwnIndex), 0., 1.));
   } else if ((!info_.has_own_table || !link.empty()) && !row.IsNull(kIndex)) {
     // Not ours, or a pair that the plugin has made by hand.
     side->index[id] = std::clamp(static_cast<float>(row.Double(kIndex)), 0.F, 1.F);
