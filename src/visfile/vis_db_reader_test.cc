@@ -113,8 +113,10 @@ TEST(VisDbReaderTest, AStatementThatTakesLongIsGivenUp) {
       " INSERT INTO tb_nodes SELECT i, 0, 'NPU', 0, 'a', '0', 'root', 0, '', 0, '' FROM n;";
   const auto path = Make(directory, rows);
   base::CancelToken cancel;
+  ReadOptions options;
+  options.cancel = &cancel;
   Status status;
-  std::thread reader([&] { status = OpenAndLoad(path, {.cancel = &cancel}); });
+  std::thread reader([&] { status = OpenAndLoad(path, options); });
   while (!IsOpen(path)) std::this_thread::yield();
   cancel.Cancel();
   reader.join();
