@@ -79,7 +79,7 @@ TEST(VisDbReaderTest, AViewInPlaceOfATableIsNotRun) {
 TEST(VisDbReaderTest, AVirtualTableIsNotRun) {
   const ScratchDirectory directory;
   std::string columns(kColumns);
-  const std::string table = "CREATE VIRTUAL TABLE tb_nodes USING fts5(" + columns + ");";
+  const std::string table = "CREATE VIRTUAL TABLE tb_nodes USING fts4(" + columns + ");";
   const Status status = OpenAndLoad(Make(directory, table));
   EXPECT_EQ(status.code(), StatusCode::kCorrupt) << status.ToString();
 }
