@@ -393,7 +393,9 @@ void Collector::Exit(ThreadState* thread, Frame* frame, PyObject* result) {
   if (frame->kind == CallKind::kDistributed) {
     if (DeferUntilWaited(frame, result)) return;
     PyRef tensors = PyRef::Steal(PyList_New(0));
-    for (PyObject* tensor : frame->inputs.tensors) PyList_Append(tensors.get(), tensor);
+    for (const PyRef& tensor : CollectiveOutputs(*frame, result)) {
+      PyList_Append(tensors.get(), tensor.get());
+    }
     values_.ResumeRecord(frame->name, frame->saves_tensors, frame->tensor_index);
     WriteResult(frame, tensors.get());
   } else {

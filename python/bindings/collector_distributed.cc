@@ -2,8 +2,6 @@
 #include "python/bindings/collector.h"
 #include "python/bindings/tool_errors.h"
 
-#include "python/bindings/tool_errors.h"
-
 namespace msprobe::python {
 
 struct Collector::Waiting {
@@ -37,6 +35,17 @@ PyMethodDef died_method = {"handle_died", WaitableDied, METH_O, nullptr};
 
 }  // namespace
 
+// Most collectives write into tensors that they are given; some give new ones back.
+std::vector<PyRef> Collector::CollectiveOutputs(const Frame& frame, PyObject* result) const {
+  FlatTensors made;
+  values_.Flatten(result, &made);
+  std::vector<PyRef> outputs;
+  for (PyObject* tensor : made.tensors.empty() ? frame.inputs.tensors : made.tensors) {
+    outputs.push_back(PyRef::Borrow(tensor));
+  }
+  return outputs;
+}
+
 bool Collector::DeferUntilWaited(Frame* frame, PyObject* result) {
   if (!waitable_) return false;
   std::vector<PyObject*> handles;
@@ -44,8 +53,10 @@ bool Collector::DeferUntilWaited(Frame* frame, PyObject* result) {
     if (PyObject_IsInstance(object, waitable_.get()) == 1) handles.push_back(object);
   };
   add(result);
-  if (PyList_Check(result)) {
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(result); ++i) add(PyList_GET_ITEM(result, i));
+  if (PyList_Check(result) || PyTuple_Check(result)) {
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(result); ++i) {
+      add(PySequence_Fast_GET_ITEM(result, i));
+    }
   }
   PyErr_Clear();
   if (handles.empty()) return false;
@@ -54,7 +65,7 @@ bool Collector::DeferUntilWaited(Frame* frame, PyObject* result) {
   waiting->saves_tensors = frame->saves_tensors;
   waiting->tensor_index = frame->tensor_index;
   std::swap(waiting->builder, frame->builder);
-  for (PyObject* tensor : frame->inputs.tensors) waiting->tensors.push_back(PyRef::Borrow(tensor));
+  waiting->tensors = CollectiveOutputs(*frame, result);
   for (PyObject* handle : handles) {
     const PyRef capsule = PyRef::Steal(PyCapsule_New(handle, nullptr, nullptr));
     const PyRef died = PyRef::Steal(PyCFunction_New(&died_method, capsule.get()));

@@ -370,3 +370,25 @@ def test_when_operators_run_at_once(monkeypatch, capsys, device, keep, threads, 
     assert len(calls) == times
     said = "the program has threads" in capsys.readouterr().err
     assert said is (threads > 1 and keep == "")
+
+
+def test_collectives_that_give_new_tensors_back(collect, monkeypatch):
+    """As those of comm_func do; they have no kernels on the CPU, a function of that form stands in."""
+    from mindspore.communication import comm_func
+
+    def all_reduce(tensor, op="sum", group=None, async_op=False):
+        return tensor * 2, comm_func.CommHandle() if async_op else None
+
+    monkeypatch.setattr(comm_func, "all_reduce", all_reduce)
+
+    def program():
+        x = Tensor(np.ones(3, np.float32))
+        comm_func.all_reduce(x)
+        comm_func.all_reduce(x, async_op=True)[1].wait()
+        comm_func.all_reduce(x, async_op=True)  # nobody waits
+
+    dump = collect(program, level="L1")
+    for n in range(3):
+        record = dump.data[f"Distributed.all_reduce.{n}.forward"]
+        assert record["input_args"][0]["Max"] == 1
+        assert [tensor["Max"] for tensor in record.get("output", [])] == ([2] if n < 2 else [])
