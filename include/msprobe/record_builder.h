@@ -41,7 +41,8 @@ struct TensorDescription {
   bool structure_only = false;  ///< task structure: neither statistics nor checksum
   std::optional<bool> requires_grad;
   std::string_view reason;  ///< why there are no values; empty: nothing to explain
-  /// Values to save in a tensor file; null: none. They are copied before Tensor() returns.
+  /// Values to save in a tensor file; null: none. They are copied before Tensor() returns, once
+  /// for as long as equal ones wait for being written.
   const TensorView* contents = nullptr;
   /// File name without extension; empty: "<entry>.<place>", e.g.
   /// "Functional.relu.0.forward.input.0". Too long names and '/' are replaced by a hash.
@@ -50,7 +51,8 @@ struct TensorDescription {
   std::shared_ptr<LaterValues> later;
 };
 
-/// Renders one entry of dump.json. Reused from entry to entry, one per thread:
+/// Takes down one entry of dump.json; the writing thread makes text of it. Reused from entry to
+/// entry, one per thread:
 ///
 ///   builder.Begin("Functional.relu.0.forward");
 ///   builder.BeginObject();
@@ -109,53 +111,46 @@ class RecordBuilder {
   /// Empty between Add() and Begin().
   std::string_view name() const;
   /// The entry so far, `"name": value`, indented as it stands in dump.json.
-  std::string_view text() const { return text_; }
+  std::string text() const;
 
  private:
   friend class DumpWriter;
   struct Level {
     bool is_list;
-    bool empty;
     uint32_t index;        // of the next element
     uint32_t place_begin;  // length of place_ outside of this container
   };
+  /// A tensor whose values come later, and where on the tape it then stands.
   struct Later {
     std::shared_ptr<LaterValues> values;
-    SummaryMode mode;
-    size_t depth;          // how many containers are around it
-    size_t statistics_at;  // their place in text_
-    size_t rest_at;        // that of the file's name, the checksum and the reason
-    std::string data_name;
+    size_t at;
+    std::string key;
+    std::string type;
+    std::string dtype;
     std::vector<int64_t> shape;
+    SummaryMode mode;
+    bool structure_only;
+    std::optional<bool> requires_grad;
+    std::string data_name;
   };
 
   void BeginContainer(std::string_view key, bool is_list);
-  bool Key(std::string_view key);
-  void Line(int depth);
-  void Field(std::string_view name, bool first = false);
-  void TypedValue(std::string_view type);
-  void CloseValue();
+  bool TakesValue();
   void EnterPlace(std::string_view key);
   void Promise(std::string_view key, const TensorDescription& tensor);
-  void Values(const TensorDescription& tensor);
-  void Rest(std::string_view key, const TensorDescription& tensor);
-  void Extreme(const Statistics& statistics, double value, int64_t integer);
-  void Checksum(const TensorDescription& tensor);
-  void Contents(std::string_view key, const TensorDescription& tensor);
+  bool Contents(std::string_view key, const TensorDescription& tensor);
   void Complete(std::string_view extension);
   void Reset();
 
-  std::string text_;
+  std::string tape_;  // see dump/record_tape.h
   std::string name_;
   std::string place_;  // ".input.0": where the next value stands, for the names of tensor files
   std::vector<Level> levels_;
   std::vector<dump::TensorFile> files_;
   std::vector<Later> later_;
-  size_t name_size_ = 0;  // of the name in text_, with quotes; 0: no record begun
-  size_t file_bytes_ = 0;
-  size_t last_size_ = 0;
   uint64_t files_without_memory_ = 0;
   int skipped_depth_ = 0;  // containers open beyond kMaxDepth
+  bool begun_ = false;
   bool has_value_ = false;
   bool complete_ = false;
 };

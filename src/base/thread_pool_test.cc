@@ -7,7 +7,6 @@
 #include <atomic>
 #include <vector>
 
-#include "base/crc32.h"
 #include "base/diagnostics.h"
 #include "base/string_arena.h"
 
@@ -64,11 +63,6 @@ TEST(StringArenaTest, ViewsStayValid) {
   const std::string_view copy = arena.Copy(large);
   for (int i = 0; i < 20'000; ++i) EXPECT_EQ(views[static_cast<size_t>(i)], std::to_string(i));
   EXPECT_EQ(copy, large);
-}
-
-TEST(Crc32Test, KnownValue) {
-  const std::string_view text = "123456789";
-  EXPECT_EQ(Crc32(0, std::as_bytes(std::span(text))), 0xCBF43926U);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "dump/dump_writer_directory.h"
+#include "dump/record_tape.h"
 #include "formats/npy/npy_writer.h"
 #include "formats/torch_pt/torch_pt_writer.h"
 
@@ -51,6 +52,15 @@ std::string Now() {
   std::array<char, 32> text;
   const size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &local);
   return {text.data(), size};
+}
+
+/// Of all that decides what is in the tensor's file.
+stats::ContentHash FileHash(const TensorFile& file) {
+  std::vector<uint64_t> parts = {file.contents->hash.low, file.contents->hash.high,
+                                 static_cast<uint64_t>(file.dtype)};
+  parts.insert(parts.end(), file.shape.begin(), file.shape.end());
+  const auto bytes = std::as_bytes(std::span(parts));
+  return stats::HashContents(bytes.data(), bytes.size());
 }
 
 void AppendOneLine(std::string_view text, std::string* out) {
@@ -109,24 +119,28 @@ void DumpFiles::Reserve() {
   }
 }
 
-void DumpFiles::AddRecord(std::string text, size_t name_size, std::vector<TensorFile>* files) {
-  for (size_t i = 0; i < files->size();) {
-    TensorFile& file = (*files)[i];
-    const Status status = WriteTensor(file);
+void DumpFiles::AddRecord(std::string_view tape, std::vector<TensorFile>* files) {
+  for (TensorFile& file : *files) {
+    if (file.dropped) continue;
+    const Status status = SaveTensor(file);
+    file.contents = nullptr;
     if (status.ok()) {
       ledger_.CountTensorWritten(file.bytes);
-      file.values = StagingBuffer();
-      ++i;
     } else {
-      TensorFailed(std::string_view(text).substr(0, name_size), file.name, status);
-      DropTensorFile(i, files, &text);
+      file.dropped = true;
+      TensorFailed(TapeName(tape), file.name, status);
     }
   }
-  AppendEntry(text, &records_);
-  pending_.push_back({records_.size() - text.size(), name_size});
+  AppendRecord(tape, *files);
 }
 
-Status DumpFiles::WriteTensor(const TensorFile& file) {
+void DumpFiles::AppendRecord(std::string_view tape, std::span<const TensorFile> files) {
+  records_.append(GrowingJson::kSeparator).append("\n  ");
+  const size_t begin = records_.size();
+  pending_.push_back({begin, RenderTape(tape, files, &records_)});
+}
+
+Status DumpFiles::SaveTensor(const TensorFile& file) {
   const std::lock_guard lock(mutex_);
   if (tensor_error()) return Status(StatusCode::kIo, "no tensors are saved after a file error");
   const std::filesystem::path data = directory_ / kDataDirectory;
@@ -135,8 +149,23 @@ Status DumpFiles::WriteTensor(const TensorFile& file) {
     data_directory_made_ = true;
   }
   CreateCompanions();
-  MSPROBE_ASSIGN_OR_RETURN(base::AtomicFile output, base::AtomicFile::Create(data / file.name));
-  const TensorView view{file.values.data(), file.dtype, false, false, file.shape, {}};
+  const std::filesystem::path path = data / file.name;
+  std::string* name = nullptr;  // of a file with the same in it
+  if (file.contents != nullptr) {
+    const auto [place, is_new] = written_.try_emplace(FileHash(file));
+    name = &place->second;
+    // Where it cannot be linked (another kind of file system, too many links), it is written.
+    if (!is_new && ::link((data / *name).c_str(), path.c_str()) == 0) return Status::Ok();
+  }
+  MSPROBE_RETURN_IF_ERROR(WriteTensor(path, file));
+  if (name != nullptr) *name = file.name;
+  return Status::Ok();
+}
+
+Status DumpFiles::WriteTensor(const std::filesystem::path& path, const TensorFile& file) const {
+  MSPROBE_ASSIGN_OR_RETURN(base::AtomicFile output, base::AtomicFile::Create(path));
+  const std::byte* values = file.contents != nullptr ? file.contents->values.data() : nullptr;
+  const TensorView view{values, file.dtype, false, false, file.shape, {}};
   if (options_.tensor_format == TensorFormat::kNpy) {
     MSPROBE_RETURN_IF_ERROR(formats::WriteNpy(view, &output));
   } else {
@@ -155,12 +184,21 @@ void DumpFiles::TensorFailed(std::string_view record, const std::string& file,
 }
 
 void DumpFiles::AddGathered(GatheredEntries* entries) {
-  const size_t offset = records_.size();
-  records_.append(entries->record_text);
-  for (const auto& [begin, size] : entries->records) pending_.push_back({offset + begin, size});
-  construct_members_.append(entries->construct);
-  for (auto& [name, frames] : entries->stacks) {
-    stacks_.Add(entries->stack_names.substr(name.begin, name.size), std::move(frames));
+  std::string_view rest = entries->tapes;
+  const auto take = [&rest](size_t size) {
+    const std::string_view part = rest.substr(0, size);
+    rest.remove_prefix(size);
+    return part;
+  };
+  for (const size_t size : entries->tape_sizes) AppendRecord(take(size), {});
+  rest = entries->place_names;
+  for (const auto& [name_size, parent_size] : entries->places) {
+    const std::string_view name = take(name_size);
+    AppendConstruct(name, take(parent_size), &construct_members_);
+  }
+  rest = entries->stack_names;
+  for (auto& [size, frames] : entries->stacks) {
+    stacks_.Add(std::string(take(size)), std::move(frames));
   }
   for (const auto& [name, reason] : entries->problems) AddProblem(name, reason);
 }
@@ -219,7 +257,7 @@ void DumpFiles::FlushRecords() {
   } else {
     ledger_.CountLost(pending_.size());
     LogOnce(&json_error_said, "records are lost: " + status.ToString());
-    for (const GatheredEntries::Name& entry : pending_) {
+    for (const Name& entry : pending_) {
       AddProblem(std::string_view(records_).substr(entry.begin, entry.size),
                  "record lost: " + status.ToString());
     }

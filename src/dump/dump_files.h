@@ -4,8 +4,10 @@
 #include <chrono>
 #include <filesystem>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "dump/dump_json_writer.h"
@@ -28,9 +30,8 @@ class DumpFiles {
   /// Claims the directory. Errors: as DumpWriter::Open.
   Status Create();
 
-  /// `text` is a rendered entry whose name takes its first `name_size` bytes. Its tensor files are
-  /// written first; those that fail are taken out of the text.
-  void AddRecord(std::string text, size_t name_size, std::vector<TensorFile>* files);
+  /// The record's tensor files are written first; it does not name those that fail.
+  void AddRecord(std::string_view tape, std::vector<TensorFile>* files);
   void AddGathered(GatheredEntries* entries);
   void AddProblem(std::string_view name, std::string_view reason);
 
@@ -45,11 +46,13 @@ class DumpFiles {
   bool tensor_error() const { return tensor_error_.load(std::memory_order_relaxed); }
 
  private:
-  Status WriteTensor(const TensorFile& file);
+  Status SaveTensor(const TensorFile& file);
+  Status WriteTensor(const std::filesystem::path& path, const TensorFile& file) const;
   void CreateCompanions();
   void FlushCompanions();
   void FlushRecords();
   void FlushProblems();
+  void AppendRecord(std::string_view tape, std::span<const TensorFile> files);
   void TensorFailed(std::string_view record, const std::string& file, const Status& status);
   void Reserve();
   Status WriteLedger() const;
@@ -64,11 +67,19 @@ class DumpFiles {
   bool created_ = false;             // guarded by mutex_
   bool data_directory_made_ = false;
   bool companions_made_ = false;
+  struct HashOf {
+    size_t operator()(const stats::ContentHash& hash) const { return hash.low; }
+  };
+  /// Names of tensor files by what is in them.
+  std::unordered_map<stats::ContentHash, std::string, HashOf> written_;
   GrowingJson dump_;
   GrowingJson stack_;
   GrowingJson construct_;
   std::string records_;
-  std::vector<GatheredEntries::Name> pending_;  // of the records in records_
+  struct Name {
+    size_t begin, size;
+  };
+  std::vector<Name> pending_;  // of the records in records_
   std::string construct_members_;
   StackGroups stacks_;
   std::string problems_;

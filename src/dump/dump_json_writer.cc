@@ -122,10 +122,6 @@ std::string DumpHead(const DumpWriterOptions& options, std::string_view dump_dat
   return head;
 }
 
-void AppendEntry(std::string_view entry, std::string* out) {
-  out->append(GrowingJson::kSeparator).append("\n  ").append(entry);
-}
-
 void AppendConstruct(std::string_view name, std::string_view parent, std::string* out) {
   out->append(GrowingJson::kSeparator).append("\n ");
   formats::AppendJsonString(name, out);

@@ -54,8 +54,7 @@ class GrowingJson {
 std::string DumpHead(const DumpWriterOptions& options, std::string_view dump_data_dir);
 inline constexpr std::string_view kDumpTail = "\n }\n}";
 
-/// Appends one member of dump.json's "data" or of construct.json to `out`, separator included.
-void AppendEntry(std::string_view entry, std::string* out);
+/// Appends one member of construct.json to `out`, separator included.
 void AppendConstruct(std::string_view name, std::string_view parent, std::string* out);
 
 /// The stacks since the last flush, by stack in the order of their first appearance.

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -16,7 +17,7 @@
 #include "dump/dump_files.h"
 #include "dump/gathered_entries.h"
 #include "dump/ledger.h"
-#include "dump/record_tensor_file.h"
+#include "dump/record_tape.h"
 
 namespace msprobe {
 
@@ -26,6 +27,7 @@ namespace {
 constexpr size_t kBatchBytes = size_t{512} << 10;
 
 std::atomic<uint32_t> fork_generation{0};
+std::atomic<uint64_t> writer_count{0};
 
 /// Entries that have been written: their memory is used again, in the next step too.
 std::atomic<dump::GatheredEntries*> spare_entries{nullptr};
@@ -36,7 +38,7 @@ std::unique_ptr<dump::GatheredEntries> TakeEntries() {
 }
 
 void GiveBack(std::unique_ptr<dump::GatheredEntries> entries) {
-  if (entries->record_text.capacity() > 4 * kBatchBytes) return;
+  if (entries->tapes.capacity() > 4 * kBatchBytes) return;
   entries->Clear();
   delete spare_entries.exchange(entries.release());
 }
@@ -107,8 +109,7 @@ class DumpWriter::Impl {
   /// A record with tensor files, or all that came since the last one of these.
   struct Item {
     std::unique_ptr<dump::GatheredEntries> gathered;
-    std::string text;
-    size_t name_size = 0;
+    std::string tape;
     std::vector<dump::TensorFile> files;
     size_t weight = 0;
   };
@@ -125,6 +126,7 @@ class DumpWriter::Impl {
   void Write(Item* item);
 
   const DumpWriterOptions options_;
+  const uint64_t number_ = ++writer_count;
   dump::Ledger ledger_;
   Queue queue_;
   dump::DumpFiles files_;
@@ -137,29 +139,27 @@ class DumpWriter::Impl {
   std::thread thread_;
 };
 
-/// Files beyond the budget are taken out of the record.
+/// Files beyond the budget are dropped.
 void DumpWriter::Impl::TakeBudget(RecordBuilder* builder) {
   if (!options_.budget) return;
-  auto& files = builder->files_;
-  for (size_t i = 0; i < files.size();) {
+  for (dump::TensorFile& file : builder->files_) {
     const bool was_exhausted = options_.budget->exhausted();
-    if (options_.budget->Take(files[i].bytes)) {
-      ++i;
-      continue;
-    }
+    if (options_.budget->Take(file.bytes)) continue;
     if (!was_exhausted) {
       ledger_.AddNote("max_bytes reached: from here on tensors are not saved");
       base::Log(base::LogLevel::kWarning,
                 "max_bytes reached: tensors are not saved any more, statistics go on");
     }
     ledger_.CountTensorOverBudget();
-    builder->file_bytes_ -= files[i].bytes;
-    dump::DropTensorFile(i, &files, &builder->text_);
+    file.contents = nullptr;
+    file.dropped = true;
   }
+  const auto dropped = [](const dump::TensorFile& file) { return file.dropped; };
+  if (std::ranges::all_of(builder->files_, dropped)) builder->files_.clear();
 }
 
 AddResult DumpWriter::Impl::Add(RecordBuilder* builder, Wait wait) {
-  if (closed_.load(std::memory_order_relaxed) || builder->name_size_ == 0) {
+  if (closed_.load(std::memory_order_relaxed) || !builder->begun_) {
     return AddResult::kClosed;
   }
   if (!builder->complete_) {
@@ -185,18 +185,29 @@ AddResult DumpWriter::Impl::Add(RecordBuilder* builder, Wait wait) {
 }
 
 DumpWriter::Impl::Queue::PushResult DumpWriter::Impl::Push(RecordBuilder* builder, bool wait) {
+  const size_t text_size = dump::RenderedSize(builder->tape_.size());
   if (builder->files_.empty()) {
-    return Gather(builder->text_.size(), wait, [builder](dump::GatheredEntries* entries) {
-      entries->AddRecord(builder->text_, builder->name_size_);
+    return Gather(text_size, wait, [builder](dump::GatheredEntries* entries) {
+      entries->AddRecord(builder->tape_);
     });
   }
-  const size_t weight = sizeof(Item) + builder->text_.size() + builder->file_bytes_;
-  Item item{nullptr, std::move(builder->text_), builder->name_size_, std::move(builder->files_),
-            weight};
+  size_t weight = sizeof(Item) + text_size;
+  for (const dump::TensorFile& file : builder->files_) {
+    const bool weighed = file.contents == nullptr || file.contents->weighed_by == number_;
+    if (!weighed) weight += file.bytes;
+  }
+  Item item{nullptr, std::move(builder->tape_), std::move(builder->files_), weight};
+  // The files are the thread's as soon as the item is in the queue.
+  for (const dump::TensorFile& file : item.files) {
+    if (file.contents != nullptr) file.contents->weighed_by = number_;
+  }
   const auto pushed = queue_.Push(std::move(item), weight, wait);
   if (pushed == Queue::PushResult::kFull) {
-    builder->text_ = std::move(item.text);
+    builder->tape_ = std::move(item.tape);
     builder->files_ = std::move(item.files);
+    for (const dump::TensorFile& file : builder->files_) {
+      if (file.contents != nullptr) file.contents->weighed_by = 0;
+    }
   }
   return pushed;
 }
@@ -210,7 +221,7 @@ DumpWriter::Impl::Queue::PushResult DumpWriter::Impl::Gather(size_t weight, bool
       last->weight += weight;
       return std::nullopt;
     }
-    Item item{TakeEntries(), {}, 0, {}, weight};
+    Item item{TakeEntries(), {}, {}, weight};
     add(item.gathered.get());
     return item;
   });
@@ -273,7 +284,7 @@ void DumpWriter::Impl::Discard() {
   while (queue_.PopAll(&items)) {
     size_t weight = 0;
     for (const Item& item : items) {
-      ledger_.CountLost(item.gathered != nullptr ? item.gathered->records.size() : 1);
+      ledger_.CountLost(item.gathered != nullptr ? item.gathered->tape_sizes.size() : 1);
       weight += item.weight;
     }
     queue_.Done(items.size(), weight);
@@ -314,13 +325,13 @@ void DumpWriter::Impl::Run() {
 
 /// The memory of the item is given back here, not with the whole batch.
 void DumpWriter::Impl::Write(Item* item) {
-  const size_t records = item->gathered != nullptr ? item->gathered->records.size() : 1;
+  const size_t records = item->gathered != nullptr ? item->gathered->tape_sizes.size() : 1;
   try {
     if (item->gathered != nullptr) {
       files_.AddGathered(item->gathered.get());
       GiveBack(std::move(item->gathered));
     } else {
-      files_.AddRecord(std::exchange(item->text, {}), item->name_size, &item->files);
+      files_.AddRecord(std::exchange(item->tape, {}), &item->files);
       item->files.clear();
     }
   } catch (const std::exception&) {  // no memory

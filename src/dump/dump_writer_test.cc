@@ -38,10 +38,10 @@ class DumpWriterTest : public testing::Test {
     return writer.ok() ? std::move(*writer) : nullptr;
   }
 
-  /// A record with one float32 tensor of `count` ones, saved to a file if `save`.
+  /// A record with one float32 tensor of `count` times `value`, saved to a file if `save`.
   static void Render(RecordBuilder* builder, const std::string& name, bool save = false,
-                     int64_t count = 4) {
-    const std::vector<float> values(static_cast<size_t>(count), 1.0f);
+                     int64_t count = 4, float value = 1) {
+    const std::vector<float> values(static_cast<size_t>(count), value);
     const int64_t shape[] = {count};
     const TensorView view{reinterpret_cast<const std::byte*>(values.data()),
                           DType::kFloat32,
@@ -326,7 +326,8 @@ TEST_F(DumpWriterTest, FullQueueKeepsTheRecordOfWhoWillNotWait) {
   AddResult result = AddResult::kAdded;
   size_t added = 0;
   while (result == AddResult::kAdded && added < 10'000) {
-    Render(&builder, "Torch.add." + std::to_string(added) + ".forward", true, 1000);
+    Render(&builder, "Torch.add." + std::to_string(added) + ".forward", true, 1000,
+           static_cast<float>(added));
     result = writer->Add(&builder, Wait::kNo);
     added += result == AddResult::kAdded;
   }
@@ -446,7 +447,8 @@ TEST_F(FullDiskTest, TensorsDegradeToStatistics) {
   auto writer = MustOpen(options);
   RecordBuilder builder;
   for (int i = 0; i < 30; ++i) {
-    Render(&builder, "Torch.add." + std::to_string(i) + ".forward", true, 20'000);
+    Render(&builder, "Torch.add." + std::to_string(i) + ".forward", true, 20'000,
+           static_cast<float>(i));
     EXPECT_EQ(writer->Add(&builder), AddResult::kAdded);
   }
   const DumpCounts counts = writer->Finish();

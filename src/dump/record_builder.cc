@@ -5,45 +5,20 @@
 #include <charconv>
 #include <cinttypes>
 #include <cstdio>
-#include <cstring>
 #include <utility>
 
-#include "base/numbers.h"
+#include "dump/record_tape.h"
 #include "dump/record_tensor_file.h"
-#include "formats/json/json_escape.h"
-#include "formats/json/json_tape.h"
-#include "formats/json/json_writer.h"
-#include "tensor/gather.h"
 
 namespace msprobe {
 
 namespace {
 
-// Records resemble the ones before: room for the last one spares growing step by step.
-constexpr size_t kLeastReserve = 1024;
-constexpr size_t kMostReserve = size_t{64} << 10;
-// An entry of "data" stands two levels deep in dump.json.
-constexpr int kEntryDepth = 2;
-constexpr int kIndentMax = 128;
-static_assert(RecordBuilder::kMaxDepth + 8 < kIndentMax);
-// What is written can be read: a tensor is an object with a list inside.
-static_assert(RecordBuilder::kMaxDepth + 2 <= formats::JsonTape::kMaxDepth);
-
-constexpr auto kCommaNewLine = [] {
-  std::array<char, kIndentMax + 2> text{};
-  text.fill(' ');
-  text[0] = ',';
-  text[1] = '\n';
-  return text;
-}();
+using dump::TapeWriter;
 
 // With the longest extension, ".npy", a name has at most 255 bytes.
 constexpr size_t kMaxFileName = 251;
 constexpr size_t kHashedPrefix = 200;
-
-std::string_view CommaNewLine(int depth) {
-  return {kCommaNewLine.data(), static_cast<size_t>(kEntryDepth + depth) + 2};
-}
 
 template <class Integer>
 void AppendInteger(Integer value, std::string* out) {
@@ -89,47 +64,41 @@ RecordBuilder::~RecordBuilder() = default;
 void RecordBuilder::Begin(std::string_view name) {
   Reset();
   name_ = name;
-  text_.reserve(std::clamp(last_size_ + 128, kLeastReserve, kMostReserve));
-  formats::AppendJsonString(name, &text_);
-  name_size_ = text_.size();
-  text_.append(": ");
+  TapeWriter(&tape_).Name(name);
+  begun_ = true;
 }
 
 void RecordBuilder::Reset() {
-  text_.clear();
+  tape_.clear();
   place_.clear();
   name_.clear();
   levels_.clear();
   files_.clear();
   later_.clear();
-  name_size_ = 0;
   skipped_depth_ = 0;
+  begun_ = false;
   has_value_ = false;
   complete_ = false;
-  file_bytes_ = 0;
 }
 
 std::string_view RecordBuilder::name() const { return name_; }
 
-void RecordBuilder::Line(int depth) { text_.append(CommaNewLine(depth).substr(1)); }
+std::string RecordBuilder::text() const {
+  std::string text;
+  if (!begun_) return text;
+  dump::RenderTape(tape_, files_, &text);
+  return text;
+}
 
-/// Writes what stands before a value; false if there is no place for one.
-bool RecordBuilder::Key(std::string_view key) {
-  if (skipped_depth_ > 0 || complete_ || name_size_ == 0) return false;
+/// False if there is no place for a value.
+bool RecordBuilder::TakesValue() {
+  if (skipped_depth_ > 0 || complete_ || !begun_) return false;
   if (levels_.empty()) return !std::exchange(has_value_, true);
-  Level& level = levels_.back();
-  if (!std::exchange(level.empty, false)) text_.push_back(',');
-  Line(static_cast<int>(levels_.size()));
-  if (level.is_list) {
-    ++level.index;
-  } else {
-    formats::AppendJsonString(key, &text_);
-    text_.append(": ");
-  }
+  ++levels_.back().index;
   return true;
 }
 
-/// Adds the value that Key() has just begun to place_; the caller cuts it off again.
+/// Adds the value that TakesValue() has just let in to place_; the caller cuts it off again.
 void RecordBuilder::EnterPlace(std::string_view key) {
   if (levels_.empty()) return;
   place_.push_back('.');
@@ -146,19 +115,19 @@ void RecordBuilder::BeginContainer(std::string_view key, bool is_list) {
     ++skipped_depth_;
     return;
   }
-  if (!Key(key)) {
+  if (!TakesValue()) {
     skipped_depth_ = 1;
     return;
   }
   if (levels_.size() >= kMaxDepth) {
-    text_.append("null");
+    TapeWriter(&tape_).Json(key, "null");
     skipped_depth_ = 1;
     return;
   }
   const auto place_begin = static_cast<uint32_t>(place_.size());
   EnterPlace(key);
-  text_.push_back(is_list ? '[' : '{');
-  levels_.push_back({is_list, true, 0, place_begin});
+  TapeWriter(&tape_).Begin(is_list, key);
+  levels_.push_back({is_list, 0, place_begin});
 }
 
 void RecordBuilder::BeginObject(std::string_view key) { BeginContainer(key, false); }
@@ -171,51 +140,23 @@ void RecordBuilder::End() {
     return;
   }
   if (levels_.empty() || complete_) return;
-  const Level level = levels_.back();
+  place_.resize(levels_.back().place_begin);
   levels_.pop_back();
-  if (!level.empty) Line(static_cast<int>(levels_.size()));
-  text_.push_back(level.is_list ? ']' : '}');
-  place_.resize(level.place_begin);
+  TapeWriter(&tape_).End();
 }
 
-void RecordBuilder::Null(std::string_view key) {
-  if (Key(key)) text_.append("null");
-}
+void RecordBuilder::Null(std::string_view key) { Json(key, "null"); }
 
 void RecordBuilder::Json(std::string_view key, std::string_view json) {
-  if (Key(key)) text_.append(json);
-}
-
-/// A line inside the object of one value; `name` comes with quotes and colon: this is the hot path.
-void RecordBuilder::Field(std::string_view name, bool first) {
-  text_.append(CommaNewLine(static_cast<int>(levels_.size()) + 1).substr(first ? 1 : 0));
-  text_.append(name);
-}
-
-void RecordBuilder::TypedValue(std::string_view type) {
-  text_.push_back('{');
-  Field(R"("type": )", true);
-  formats::AppendJsonString(type, &text_);
-  Field(R"("value": )");
-}
-
-void RecordBuilder::CloseValue() {
-  Line(static_cast<int>(levels_.size()));
-  text_.push_back('}');
+  if (TakesValue()) TapeWriter(&tape_).Json(key, json);
 }
 
 void RecordBuilder::Int(std::string_view key, int64_t value, std::string_view type) {
-  if (!Key(key)) return;
-  TypedValue(type);
-  AppendInteger(value, &text_);
-  CloseValue();
+  if (TakesValue()) TapeWriter(&tape_).Int(key, type, value);
 }
 
 void RecordBuilder::Double(std::string_view key, double value, std::string_view type) {
-  if (!Key(key)) return;
-  TypedValue(type);
-  base::AppendDouble(value, &text_);
-  CloseValue();
+  if (TakesValue()) TapeWriter(&tape_).Double(key, type, value);
 }
 
 void RecordBuilder::Bool(std::string_view key, bool value, std::string_view type) {
@@ -223,68 +164,25 @@ void RecordBuilder::Bool(std::string_view key, bool value, std::string_view type
 }
 
 void RecordBuilder::String(std::string_view key, std::string_view value, std::string_view type) {
-  if (!Key(key)) return;
-  TypedValue(type);
-  formats::AppendJsonString(value, &text_);
-  CloseValue();
+  if (TakesValue()) TapeWriter(&tape_).String(key, type, value);
 }
 
 void RecordBuilder::Scalar(std::string_view key, std::string_view type, std::string_view json) {
-  if (!Key(key)) return;
-  TypedValue(type);
-  text_.append(json);
-  CloseValue();
+  if (TakesValue()) TapeWriter(&tape_).Scalar(key, type, json);
 }
 
 void RecordBuilder::Object(std::string_view key, std::string_view type) {
-  if (!Key(key)) return;
-  text_.push_back('{');
-  Field(R"("type": )", true);
-  formats::AppendJsonString(type, &text_);
-  CloseValue();
+  if (TakesValue()) TapeWriter(&tape_).Object(key, type);
 }
 
 void RecordBuilder::Tensor(std::string_view key, const TensorDescription& tensor) {
-  if (!Key(key)) return;
-  text_.push_back('{');
-  Field(R"("type": )", true);
-  formats::AppendJsonString(tensor.type, &text_);
-  Field(R"("dtype": )");
-  formats::AppendJsonString(tensor.dtype, &text_);
-  Field(R"("shape": )");
-  text_.push_back('[');
-  const int depth = static_cast<int>(levels_.size()) + 2;
-  for (size_t i = 0; i < tensor.shape.size(); ++i) {
-    if (i > 0) text_.push_back(',');
-    Line(depth);
-    AppendInteger(tensor.shape[i], &text_);
+  if (!TakesValue()) return;
+  if (tensor.later != nullptr) return Promise(key, tensor);
+  std::optional<uint32_t> file;
+  if (tensor.contents != nullptr && Contents(key, tensor)) {
+    file = static_cast<uint32_t>(files_.size() - 1);
   }
-  if (!tensor.shape.empty()) Line(depth - 1);
-  text_.push_back(']');
-  if (tensor.later != nullptr) {
-    Promise(key, tensor);
-  } else if (!tensor.structure_only) {
-    Values(tensor);
-  }
-  if (tensor.requires_grad) {
-    Field(R"("requires_grad": )");
-    text_.append(*tensor.requires_grad ? "true" : "false");
-  }
-  if (tensor.later != nullptr) {
-    later_.back().rest_at = text_.size();
-  } else {
-    Rest(key, tensor);
-  }
-  CloseValue();
-}
-
-void RecordBuilder::Rest(std::string_view key, const TensorDescription& tensor) {
-  if (tensor.contents != nullptr) Contents(key, tensor);
-  if (!tensor.structure_only) Checksum(tensor);
-  if (!tensor.reason.empty()) {
-    Field(R"("reason": )");
-    formats::AppendJsonString(tensor.reason, &text_);
-  }
+  TapeWriter(&tape_).Tensor(key, tensor, file);
 }
 
 void RecordBuilder::Promise(std::string_view key, const TensorDescription& tensor) {
@@ -296,12 +194,15 @@ void RecordBuilder::Promise(std::string_view key, const TensorDescription& tenso
     place_.resize(place_size);
   }
   later_.push_back({tensor.later,
+                    tape_.size(),
+                    std::string(key),
+                    std::string(tensor.type),
+                    std::string(tensor.dtype),
+                    {tensor.shape.begin(), tensor.shape.end()},
                     tensor.mode,
-                    levels_.size(),
-                    text_.size(),
-                    0,
-                    std::move(name),
-                    {tensor.shape.begin(), tensor.shape.end()}});
+                    tensor.structure_only,
+                    tensor.requires_grad,
+                    std::move(name)});
 }
 
 uint64_t RecordBuilder::later_bytes() const {
@@ -312,120 +213,50 @@ uint64_t RecordBuilder::later_bytes() const {
 
 void RecordBuilder::Settle() {
   if (later_.empty()) return;
-  const std::string before = std::exchange(text_, {});
-  std::vector<dump::TensorFile> files = std::exchange(files_, {});
-  const std::vector<Level> levels = levels_;
-  text_.reserve(before.size() + later_.size() * 256);
+  const std::string before = std::exchange(tape_, {});
   size_t copied = 0;
-  size_t file = 0;
-  const auto copy_until = [&](size_t end) {
-    const auto moved = static_cast<uint32_t>(text_.size() - copied);
-    for (; file < files.size() && files[file].line_begin < end; ++file) {
-      files[file].line_begin += moved;
-      files[file].line_end += moved;
-      files[file].name_end += moved;
-      files_.push_back(std::move(files[file]));
-    }
-    text_.append(before, copied, end - copied);
-    copied = end;
-  };
   for (const Later& later : std::exchange(later_, {})) {
+    tape_.append(before, copied, later.at - copied);
+    copied = later.at;
     TensorSummary summary;
     std::string reason;
     TensorDescription tensor;
+    tensor.type = later.type;
+    tensor.dtype = later.dtype;
+    tensor.shape = later.shape;
     tensor.mode = later.mode;
+    tensor.structure_only = later.structure_only;
+    tensor.requires_grad = later.requires_grad;
     if (later.values->Summary(&summary, &reason)) tensor.summary = &summary;
     tensor.reason = reason;
-    levels_.resize(later.depth);  // for the indentation
-    copy_until(later.statistics_at);
-    Values(tensor);
-    copy_until(later.rest_at);
     TensorView view;
     view.data = later.values->Contents();
     view.dtype = later.values->dtype();
     view.shape = later.shape;
-    if (view.data != nullptr) tensor.contents = &view;
     tensor.data_name = later.data_name;
-    Rest({}, tensor);
-  }
-  copy_until(before.size());
-  levels_ = levels;
-}
-
-void RecordBuilder::Values(const TensorDescription& tensor) {
-  if (tensor.mode == SummaryMode::kXor) return;
-  constexpr std::array<std::string_view, 4> kNames = {R"("Max": )", R"("Min": )", R"("Mean": )",
-                                                      R"("Norm": )"};
-  if (tensor.summary == nullptr || !tensor.summary->statistics.defined) {
-    for (const std::string_view name : kNames) {
-      Field(name);
-      text_.append("null");
+    std::optional<uint32_t> file;
+    if (view.data != nullptr) {
+      tensor.contents = &view;
+      if (Contents({}, tensor)) file = static_cast<uint32_t>(files_.size() - 1);
     }
-    return;
+    TapeWriter(&tape_).Tensor(later.key, tensor, file);
   }
-  const Statistics& statistics = tensor.summary->statistics;
-  Field(R"("Max": )");
-  Extreme(statistics, statistics.max, statistics.max_int);
-  Field(R"("Min": )");
-  Extreme(statistics, statistics.min, statistics.min_int);
-  Field(R"("Mean": )");
-  base::AppendDouble(statistics.mean, &text_);
-  Field(R"("Norm": )");
-  base::AppendDouble(statistics.norm, &text_);
+  tape_.append(before, copied);
 }
 
-void RecordBuilder::Extreme(const Statistics& statistics, double value, int64_t integer) {
-  if (!statistics.is_integral) return base::AppendDouble(value, &text_);
-  if (statistics.is_bool) {
-    text_.append(integer != 0 ? "true" : "false");
-  } else if (statistics.is_unsigned) {
-    AppendInteger(static_cast<uint64_t>(integer), &text_);
-  } else {
-    AppendInteger(integer, &text_);
-  }
-}
-
-void RecordBuilder::Checksum(const TensorDescription& tensor) {
-  if (tensor.summary == nullptr) return;
-  std::array<char, 24> text;
-  if (tensor.mode == SummaryMode::kCrc32) {
-    Field(R"("md5": )");
-    std::snprintf(text.data(), text.size(), "\"%08" PRIx32 "\"", tensor.summary->crc32);
-    text_.append(text.data());
-  } else if (tensor.mode == SummaryMode::kXor) {
-    Field(R"("md5": )");
-    std::snprintf(text.data(), text.size(), "\"0x%016" PRIx64 "\"", tensor.summary->xor64);
-    text_.append(text.data());
-  }
-  const Statistics& statistics = tensor.summary->statistics;
-  if (statistics.nan_count > 0) {
-    Field(R"("nan_count": )");
-    AppendInteger(statistics.nan_count, &text_);
-  }
-  if (statistics.inf_count > 0) {
-    Field(R"("inf_count": )");
-    AppendInteger(statistics.inf_count, &text_);
-  }
-}
-
-void RecordBuilder::Contents(std::string_view key, const TensorDescription& tensor) {
+/// Copies the tensor's values; false if they are not to be had.
+bool RecordBuilder::Contents(std::string_view key, const TensorDescription& tensor) {
   const TensorView& view = *tensor.contents;
   dump::TensorFile file;
   file.dtype = view.dtype;
   file.shape.assign(view.shape.begin(), view.shape.end());
   file.bytes = static_cast<uint64_t>(ElementCount(view.shape)) * ElementSize(view.dtype);
   if (file.bytes > 0) {
-    if (view.data == nullptr) return;
-    file.values = dump::StagingBuffer::Allocate(file.bytes);
-    if (file.values.data() == nullptr) {
+    if (view.data == nullptr) return false;
+    file.contents = dump::TakeContents(view);
+    if (file.contents == nullptr) {
       ++files_without_memory_;
-      return;
-    }
-    std::byte* to = file.values.data();
-    tensor::BlockReader reader(view);
-    for (auto block = reader.Next(); !block.empty(); block = reader.Next()) {
-      std::memcpy(to, block.data(), block.size());
-      to += block.size();
+      return false;
     }
   }
   if (tensor.data_name.empty()) {
@@ -436,33 +267,15 @@ void RecordBuilder::Contents(std::string_view key, const TensorDescription& tens
   } else {
     file.name = FileName(tensor.data_name);
   }
-  file.line_begin = static_cast<uint32_t>(text_.size());
-  Field(R"("data_name": )");
-  formats::AppendJsonString(file.name, &text_);
-  file.line_end = static_cast<uint32_t>(text_.size());
-  file.name_end = file.line_end - 1;
-  file_bytes_ += file.bytes;
   files_.push_back(std::move(file));
+  return true;
 }
 
 void RecordBuilder::Complete(std::string_view extension) {
   if (complete_) return;
   Settle();
-  skipped_depth_ = 0;
-  while (!levels_.empty()) End();
-  if (!has_value_) text_.append("null");
-  complete_ = true;
-  last_size_ = text_.size();
-  const auto grown = static_cast<uint32_t>(extension.size());
-  for (size_t i = 0; i < files_.size(); ++i) {
-    dump::TensorFile& file = files_[i];
-    // The extensions of the files before have moved this one.
-    const auto moved = static_cast<uint32_t>(i) * grown;
-    text_.insert(file.name_end + moved, extension);
-    file.name.append(extension);
-    file.line_begin += moved;
-    file.line_end += moved + grown;
-  }
+  complete_ = true;  // what is still open is closed when the text is made
+  for (dump::TensorFile& file : files_) file.name.append(extension);
 }
 
 }  // namespace msprobe

@@ -14,7 +14,8 @@ namespace {
 // malloc keeps smaller blocks itself.
 constexpr size_t kPooledSize = size_t{64} << 10;
 constexpr size_t kHugePage = size_t{2} << 20;
-constexpr size_t kKeptBytes = size_t{64} << 20;
+// As much as waits in the queue of a writer: fresh memory costs as much as copying into it.
+constexpr size_t kKeptBytes = size_t{256} << 20;
 
 struct Block {
   std::byte* data = nullptr;

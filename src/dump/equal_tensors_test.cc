@@ -1,0 +1,117 @@
+// What is saved of tensors that are equal.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "msprobe/dump_writer.h"
+
+namespace msprobe {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string ReadFile(const fs::path& path) {
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+class EqualTensorsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "equal_tensors_XXXXXX").string();
+    root_ = ::mkdtemp(pattern.data());
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  std::unique_ptr<DumpWriter> MustOpen() const {
+    DumpWriterOptions options;
+    options.dump_path = root_.string();
+    options.rank = 0;
+    options.task = "tensor";
+    auto writer = DumpWriter::Open(std::move(options));
+    EXPECT_TRUE(writer.ok()) << writer.status().ToString();
+    return writer.ok() ? std::move(*writer) : nullptr;
+  }
+
+  /// A record with two tensors of `count` times `value`.
+  static void Add(DumpWriter* writer, const std::string& name, int64_t count, float value) {
+    const std::vector<float> values(static_cast<size_t>(count), value);
+    const int64_t shape[] = {count};
+    const TensorView view{reinterpret_cast<const std::byte*>(values.data()),
+                          DType::kFloat32,
+                          false,
+                          false,
+                          shape,
+                          {}};
+    TensorDescription tensor;
+    tensor.shape = shape;
+    tensor.contents = &view;
+    RecordBuilder builder;
+    builder.Begin(name);
+    builder.BeginObject();
+    for (const char* key : {"input_args", "output"}) {
+      builder.BeginList(key);
+      builder.Tensor({}, tensor);
+      builder.End();
+    }
+    EXPECT_EQ(writer->Add(&builder), AddResult::kAdded);
+  }
+
+  fs::path root_;
+};
+
+TEST_F(EqualTensorsTest, EqualTensorsAreOneFile) {
+  auto writer = MustOpen();
+  Add(writer.get(), "Torch.add.0.forward", 4, 1);
+  Add(writer.get(), "Torch.add.1.forward", 4, 2);
+  writer->Flush();  // what comes now finds nothing waiting
+  Add(writer.get(), "Torch.add.2.forward", 4, 1);
+  Add(writer.get(), "Torch.add.3.forward", 5, 1);
+  EXPECT_EQ(writer->Finish().tensors_written, 8u);
+  const fs::path data = root_ / "step0" / "rank0" / "dump_tensor_data";
+  const auto path = [&](int call) {
+    return data / ("Torch.add." + std::to_string(call) + ".forward.input.0.npy");
+  };
+  EXPECT_EQ(fs::hard_link_count(path(0)), 4u);  // input and output of two records
+  EXPECT_TRUE(fs::equivalent(path(0), path(2)));
+  EXPECT_EQ(fs::hard_link_count(path(1)), 2u);
+  EXPECT_FALSE(fs::equivalent(path(0), path(1)));
+  EXPECT_EQ(fs::hard_link_count(path(3)), 2u);
+  EXPECT_EQ(ReadFile(path(2)), ReadFile(path(0)));
+  EXPECT_NE(ReadFile(path(1)), ReadFile(path(0)));
+}
+
+TEST_F(EqualTensorsTest, EqualBytesOfOtherShapeOrTypeAreOtherFiles) {
+  auto writer = MustOpen();
+  RecordBuilder builder;
+  const std::array<int64_t, 6> values = {1, 2, 3, 4, 5, 6};
+  const std::vector<std::vector<int64_t>> shapes = {{6}, {2, 3}, {3, 2}, {1, 6}, {6, 1}};
+  builder.Begin("Torch.cat.0.forward");
+  builder.BeginObject();
+  builder.BeginList("input_args");
+  for (const auto& shape : shapes) {
+    for (const DType dtype : {DType::kInt64, DType::kFloat64}) {
+      const TensorView view{
+          reinterpret_cast<const std::byte*>(values.data()), dtype, false, false, shape, {}};
+      TensorDescription tensor;
+      tensor.shape = shape;
+      tensor.contents = &view;
+      builder.Tensor({}, tensor);
+    }
+  }
+  writer->Add(&builder);
+  EXPECT_EQ(writer->Finish().tensors_written, 10u);
+  for (const auto& file : fs::directory_iterator(root_ / "step0" / "rank0" / "dump_tensor_data")) {
+    EXPECT_EQ(fs::hard_link_count(file), 1u) << file;
+  }
+}
+
+}  // namespace
+}  // namespace msprobe
