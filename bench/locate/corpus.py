@@ -82,7 +82,10 @@ class Maker:
         if has_decode:
             golden[True] = self.record("golden-decode", None, True)
         for i, fault in enumerate(faults.all_faults(self.model, survey, decode, self.seed, count)):
-            target = self.record(str(i), fault, fault.decode)
+            try:
+                target = self.record(str(i), fault, fault.decode)
+            except (IndexError, RuntimeError, TypeError, ValueError):
+                continue  # the program stops: its traceback says where
             case: dict = {"model": self.name, "kind": fault.kind, "where": fault.where,
                           "target": f"{self.name}/{i}", "benign": False,
                           "golden": f"{self.name}/golden{'-decode' if fault.decode else ''}", "truth": {}}
