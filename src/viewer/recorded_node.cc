@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/file.h"
 #include "formats/json/json_string.h"
@@ -46,6 +47,29 @@ void ForEachElement(const JsonTape& tape, uint32_t index, const Take& take) {
   for (uint32_t at = index + 1; at < tape[index].end; at = tape[at].end) take(at);
 }
 
+/// Lists and objects in a field are rare; what they hold is shown as text.
+void AppendValue(const JsonTape& tape, uint32_t index, std::string* text) {
+  const JsonKind kind = tape[index].kind;
+  if (kind != JsonKind::kArray && kind != JsonKind::kObject) {
+    text->append(TextOf(tape[index]));
+    return;
+  }
+  const bool is_list = kind == JsonKind::kArray;
+  std::string_view separator = is_list ? "[" : "{";
+  const auto separate = [&] { text->append(std::exchange(separator, ", ")); };
+  ForEachElement(tape, index, [&](uint32_t at) {
+    separate();
+    AppendValue(tape, at, text);
+  });
+  ForEachMember(tape, index, [&](const std::string& key, uint32_t at) {
+    separate();
+    text->append("\"").append(key).append("\": ");
+    AppendValue(tape, at, text);
+  });
+  if (separator != ", ") separate();
+  text->push_back(is_list ? ']' : '}');
+}
+
 /// "Functional.linear.0.forward.input.0" of node "Functional.linear.0.forward" → "input.0".
 std::string PlaceInNode(const std::string& key, std::string_view node) {
   if (key.size() > node.size() + 1 && key.starts_with(node) && key[node.size()] == '.') {
@@ -70,16 +94,8 @@ Status ReadValues(const JsonTape& tape, uint32_t index, std::string_view node, b
         too_many = true;
         return;
       }
-      // Lists and objects in a field are rare; what they hold is shown as its text.
       std::string text;
-      if (tape[at].kind == JsonKind::kArray) {
-        ForEachElement(tape, at, [&](uint32_t element) {
-          text += (text.empty() ? "[" : ", ") + TextOf(tape[element]);
-        });
-        text = text.empty() ? "[]" : text + "]";
-      } else {
-        text = TextOf(tape[at]);
-      }
+      AppendValue(tape, at, &text);
       recorded.fields.emplace_back(std::move(field), std::move(text));
     });
   });
