@@ -21,17 +21,15 @@ await journey(async (page) => {
   const half = (side) => row(page, "Functional.softmax.1").locator(`.half.${side} .box`).boundingBox();
   assert.equal((await half("t")).y, (await half("g")).y);
   // Boxes in boxes: what is inside stands within the frames around it, on both sides.
-  const inside = await row(page, "proj").locator(".half.g .box").boundingBox();
-  const around = await page.locator(".frames.g i").evaluateAll((frames) =>
-    frames.map((frame) => {
-      const { left, right, top, bottom } = frame.getBoundingClientRect();
-      return { left, right, top, bottom };
-    }),
-  );
+  // All by the page's own measure, which begins elsewhere in TensorBoard.
+  const places = (locator) =>
+    locator.evaluateAll((boxes) => boxes.map((box) => box.getBoundingClientRect().toJSON()));
+  const [inside] = await places(row(page, "proj").locator(".half.g .box"));
+  const around = await places(page.locator(".frames.g i"));
   assert.equal(around.length, 3);
   for (const { left, right, top, bottom } of around) {
-    assert.ok(left < inside.x && inside.x + inside.width < right, JSON.stringify(around));
-    assert.ok(top < inside.y && inside.y + inside.height < bottom, JSON.stringify(around));
+    assert.ok(left < inside.left && inside.right < right, JSON.stringify(around));
+    assert.ok(top < inside.top && inside.bottom < bottom, JSON.stringify(around));
   }
   const fill = (side) =>
     row(page, "Functional.softmax.1")
