@@ -8,7 +8,7 @@ from mindspore import Tensor, _c_expression, context, nn
 from mindspore.common.api import _pynative_executor
 
 from msprobe.framework import ModuleEntry
-from msprobe.mindspore import adapter, api_calls, distributed, gradients, module_calls, tensors
+from msprobe.mindspore import api_calls, distributed, gradients, module_calls, tensors
 from msprobe.notices import say, warn
 
 
@@ -16,7 +16,7 @@ class MindSporeFramework:
     tensor_format = "npy"
 
     def __init__(self) -> None:
-        self.torch: Optional[Any] = adapter.torch_module()
+        self.torch: Optional[Any] = tensors.torch_module()
         self._parameters = gradients.ParameterHooks()
         self._constructed = self._started = False
 
@@ -27,7 +27,7 @@ class MindSporeFramework:
     def look_for_torch(self) -> None:
         """torch may have been imported after msprobe, but not after the first construction."""
         if not self._constructed and self.torch is None:
-            self.torch = adapter.torch_module()
+            self.torch = tensors.torch_module()
             if self.torch is not None:
                 say("torch was imported after msprobe.mindspore; this is taken as MSAdapter")
         self._constructed = True
@@ -43,7 +43,7 @@ class MindSporeFramework:
             },
             "autograd": None,
             "tensor_hooks": {
-                "grad_mode": gradients.grad_mode,
+                "grad_mode": tensors.grad_mode,
                 "hook_inputs": gradients.hook_inputs,
                 "hook_output": gradients.hook_output,
                 "without_hooks": gradients.without_hooks,
@@ -93,11 +93,11 @@ class MindSporeFramework:
     def begin_gradients(self) -> None:
         _run_operators_at_once()
         self._parameters.install()
-        gradients.gradient_functions.install()
+        tensors.gradient_functions.install()
 
     def end_gradients(self) -> None:
         self._parameters.remove()
-        gradients.gradient_functions.remove()
+        tensors.gradient_functions.remove()
 
     def watch_gradient(self, value: Any, save: Any) -> None:
         for tensor in value if isinstance(value, (list, tuple)) else [value]:

@@ -5,22 +5,16 @@ aliases made by the operator that MindSpore's own backward hooks of cells use.
 """
 
 import collections
-from typing import Any, Callable, Dict, Iterable, List, Optional
+from typing import Any, Iterable, List, Optional
 
 import mindspore
+from mindspore._c_expression import HookType
 from mindspore.common import api
-from mindspore.ops.composite import base
 from mindspore.ops.operations import _inner_ops
 
 from msprobe import _core
-from msprobe.mindspore.adapter import is_parameter, torch_module
+from msprobe.mindspore.tensors import TensorPy, is_parameter
 from msprobe.trampoline import make_trampoline
-
-try:
-    from mindspore._c_expression import HookType, TensorPy
-except ImportError:  # what they are called elsewhere
-    from mindspore._c_expression import HookType
-    from mindspore.common.tensor import Tensor as TensorPy
 
 _executor = api._pynative_executor
 _FLOATING = frozenset(
@@ -30,8 +24,6 @@ _FLOATING = frozenset(
 )
 # The operator keeps a weak reference to the table of hooks of its cell.
 _no_hooks: Any = collections.OrderedDict()
-
-grad_mode = _executor._executor.requires_grad
 
 
 def _takes_gradient(tensor: Any) -> bool:
@@ -126,71 +118,3 @@ def _hook_of(parameter: Any) -> Any:
         return gradient
 
     return hook
-
-
-class GradientFunctions:
-    """What `grad_position` asks gradients for. MindSpore notes it nowhere, some versions note all inputs:
-    it is known while the gradient function runs that was made with it.
-    """
-
-    def __init__(self) -> None:
-        self._inputs: Dict[int, List[bool]] = {}  # by identity: one entry for each running function
-        self._originals: Dict[Any, Callable] = {}
-
-    def asks_for(self, tensor: Any) -> Optional[bool]:
-        """None: `tensor` is no input of a running gradient function."""
-        asked = self._inputs.get(id(tensor))
-        return None if asked is None else any(asked)
-
-    def install(self) -> None:
-        for name in ("GradOperation", "_Grad"):
-            kind = getattr(base, name, None)
-            if kind is not None:
-                self._originals[kind] = kind.__call__
-                kind.__call__ = self._watched(kind.__call__)
-
-    def remove(self) -> None:
-        for kind, original in self._originals.items():
-            kind.__call__ = original
-        self._originals = {}
-
-    def _watched(self, original: Callable) -> Callable:
-        def __call__(gradient: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
-            run = original(gradient, function, *args, **kwargs)
-            if not gradient.pynative_:
-                return run  # it makes another one when it is called, and runs that
-            position = args[1] if len(args) > 1 else kwargs.get("grad_position", 0)
-
-            def running(*inputs: Any, **named: Any) -> Any:
-                asked = _positions(gradient, position, len(inputs))
-                for i, tensor in enumerate(inputs):
-                    self._inputs.setdefault(id(tensor), []).append(i in asked or _wants(tensor))
-                try:
-                    return run(*inputs, **named)
-                finally:
-                    for tensor in inputs:
-                        self._inputs[id(tensor)].pop()
-                        if not self._inputs[id(tensor)]:
-                            del self._inputs[id(tensor)]
-
-            return running
-
-        return __call__
-
-
-def _positions(gradient: Any, position: Any, count: int) -> Iterable[int]:
-    if gradient.sens_param:
-        count -= 1
-    if gradient.get_all:
-        return range(count)
-    if getattr(gradient, "get_by_position", False):
-        return position if isinstance(position, tuple) else (position,)
-    return () if gradient.get_by_list else (0,)
-
-
-def _wants(tensor: Any) -> bool:
-    """The program has said so, as it can on MSAdapter."""
-    return torch_module() is not None and bool(getattr(tensor, "_requires_grad", False))
-
-
-gradient_functions = GradientFunctions()

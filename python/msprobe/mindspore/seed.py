@@ -5,7 +5,7 @@ from typing import Any
 
 import mindspore
 
-from msprobe.mindspore.adapter import torch_module
+from msprobe.mindspore.tensors import torch_module
 from msprobe.seeding import replace_constructors, replace_functions, seed_python, without_dropout
 
 _OPERATORS = ("Dropout", "Dropout2D", "Dropout3D")

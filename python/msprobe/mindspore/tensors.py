@@ -1,16 +1,22 @@
-"""How MindSpore's tensors and values look."""
+"""How MindSpore's tensors and values look, and MSAdapter's, where torch's tensors are MindSpore's."""
 
 import collections
 import json
-from typing import Any, Optional, Tuple
+import sys
+from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
 import mindspore
-from mindspore import Tensor, context
+from mindspore import Parameter, Tensor, context
+from mindspore.common import api
+from mindspore.ops.composite import base
 
 from msprobe import _core
-from msprobe.mindspore.adapter import is_parameter, torch_module
-from msprobe.mindspore.gradients import TensorPy, grad_mode, gradient_functions
 from msprobe.values import describe_plain
+
+try:
+    from mindspore._c_expression import TensorPy
+except ImportError:  # what it is called elsewhere
+    from mindspore.common.tensor import Tensor as TensorPy
 
 # dtypes are single objects; to print one costs more than all else here, and MSAdapter changes how
 # they are printed.
@@ -30,7 +36,35 @@ _shape_of = TensorPy.shape.__get__
 _is_contiguous = TensorPy.is_contiguous
 _on_cpu: Optional[bool] = None
 _known_parameters: set = set()
+_parameter_types: dict = {Parameter: True}
 _held: Any = collections.deque(maxlen=64)  # arrays whose memory is being read
+
+
+grad_mode = api._pynative_executor._executor.requires_grad
+
+
+def torch_module() -> Optional[Any]:
+    """torch, where its tensors are MindSpore's; None in plain MindSpore programs."""
+    torch = sys.modules.get("torch")
+    tensor = getattr(torch, "Tensor", None)
+    if isinstance(tensor, type) and (
+        issubclass(tensor, mindspore.Tensor) or issubclass(mindspore.Tensor, tensor)
+    ):
+        return torch
+    return None
+
+
+def is_parameter(tensor: Any) -> bool:
+    """MSAdapter's parameters are not MindSpore's."""
+    kind = type(tensor)
+    known = _parameter_types.get(kind)
+    if known is None:
+        torch = torch_module()
+        known = issubclass(kind, Parameter) or (
+            torch is not None and issubclass(kind, torch.nn.Parameter)
+        )
+        _parameter_types[kind] = known
+    return known
 
 
 def describe(tensor: Any) -> Tuple:
@@ -121,3 +155,71 @@ def _describe_torch(value: Any) -> Optional[Tuple[str, str]]:
         if isinstance(kind, type) and isinstance(value, kind):
             return f"torch.{name}", json.dumps(str(value))
     return None
+
+
+class GradientFunctions:
+    """What `grad_position` asks gradients for. MindSpore notes it nowhere, some versions note all inputs:
+    it is known while the gradient function runs that was made with it.
+    """
+
+    def __init__(self) -> None:
+        self._inputs: Dict[int, List[bool]] = {}  # by identity: one entry for each running function
+        self._originals: Dict[Any, Callable] = {}
+
+    def asks_for(self, tensor: Any) -> Optional[bool]:
+        """None: `tensor` is no input of a running gradient function."""
+        asked = self._inputs.get(id(tensor))
+        return None if asked is None else any(asked)
+
+    def install(self) -> None:
+        for name in ("GradOperation", "_Grad"):
+            kind = getattr(base, name, None)
+            if kind is not None:
+                self._originals[kind] = kind.__call__
+                kind.__call__ = self._watched(kind.__call__)
+
+    def remove(self) -> None:
+        for kind, original in self._originals.items():
+            kind.__call__ = original
+        self._originals = {}
+
+    def _watched(self, original: Callable) -> Callable:
+        def __call__(gradient: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
+            run = original(gradient, function, *args, **kwargs)
+            if not gradient.pynative_:
+                return run  # it makes another one when it is called, and runs that
+            position = args[1] if len(args) > 1 else kwargs.get("grad_position", 0)
+
+            def running(*inputs: Any, **named: Any) -> Any:
+                asked = _positions(gradient, position, len(inputs))
+                for i, tensor in enumerate(inputs):
+                    self._inputs.setdefault(id(tensor), []).append(i in asked or _wants(tensor))
+                try:
+                    return run(*inputs, **named)
+                finally:
+                    for tensor in inputs:
+                        self._inputs[id(tensor)].pop()
+                        if not self._inputs[id(tensor)]:
+                            del self._inputs[id(tensor)]
+
+            return running
+
+        return __call__
+
+
+def _positions(gradient: Any, position: Any, count: int) -> Iterable[int]:
+    if gradient.sens_param:
+        count -= 1
+    if gradient.get_all:
+        return range(count)
+    if getattr(gradient, "get_by_position", False):
+        return position if isinstance(position, tuple) else (position,)
+    return () if gradient.get_by_list else (0,)
+
+
+def _wants(tensor: Any) -> bool:
+    """The program has said so, as it can on MSAdapter."""
+    return torch_module() is not None and bool(getattr(tensor, "_requires_grad", False))
+
+
+gradient_functions = GradientFunctions()

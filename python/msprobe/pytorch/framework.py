@@ -1,14 +1,12 @@
 """PyTorch as msprobe.framework.Framework describes it."""
 
-import collections
 import os
 from typing import Any, List, Optional, Tuple
 
 import torch
 
-from msprobe import _core
 from msprobe.framework import ModuleEntry
-from msprobe.pytorch import api_calls, distributed, module_calls, tensors
+from msprobe.pytorch import api_calls, distributed, gradients, module_calls, tensors
 
 
 class TorchFramework:
@@ -16,7 +14,7 @@ class TorchFramework:
     tensor_format = "pt"
 
     def __init__(self) -> None:
-        self._register_hook: Any = None
+        self._function_hook = gradients.FunctionHook()
 
     def set_up(self) -> dict:
         return {
@@ -40,7 +38,7 @@ class TorchFramework:
                     "force_device_path": os.environ.get("MSPROBE_FORCE_DEVICE_PATH", "0") == "1",
                 },
             },
-            "autograd": _autograd(),
+            "autograd": gradients.engine_objects(),
             "describe_value": tensors.describe_value,
             "size_type": torch.Size,
             "holders": tensors.holders(),
@@ -75,37 +73,12 @@ class TorchFramework:
         distributed.watch_handles(patches)
 
     def begin_gradients(self) -> None:
-        self._register_hook = torch.autograd.Function.__dict__.get("_register_hook")
-        torch.autograd.Function._register_hook = staticmethod(_core.register_hook_function())
+        self._function_hook.install()
 
     def end_gradients(self) -> None:
-        if self._register_hook is not None:
-            torch.autograd.Function._register_hook = self._register_hook
-        else:
-            del torch.autograd.Function._register_hook
+        self._function_hook.remove()
 
     def watch_gradient(self, value: Any, save: Any) -> None:
         for tensor in value if isinstance(value, (list, tuple)) else [value]:
             if isinstance(tensor, torch.Tensor) and tensor.requires_grad:
-                tensor.register_hook(save)
-
-
-def _autograd() -> dict:
-    """The objects through which the engine asks torch's autograd."""
-    with torch.inference_mode(False), torch.enable_grad():  # a debugger may be made under no_grad
-        one = torch.ones(1, requires_grad=True)
-        cast = one.to(torch.float64).grad_fn
-    autocast = getattr(torch._C, "_is_any_autocast_enabled", None) or torch.is_autocast_enabled
-    return {
-        "leaf_node": type(cast.next_functions[0][0]),
-        "cast_node": type(cast),
-        "python_function": torch._C._FunctionBase,
-        "is_grad_enabled": torch.is_grad_enabled,
-        "is_any_autocast_enabled": autocast,
-        "sequence_nr": torch._C._autograd._get_sequence_nr,
-        "graph_task_id": torch._C._current_graph_task_id,
-        "queue_callback": torch.autograd.Variable._execution_engine.queue_callback,
-        "register_hook": torch.autograd.Function._register_hook,
-        "ordered_dict": collections.OrderedDict,
-        "tensor_base": torch.Tensor.__base__,
-    }
+                gradients.watch_tensor(tensor, save)
