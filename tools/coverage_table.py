@@ -19,7 +19,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 GOAL = 90
 # What only tests use.
-FIXTURES = ("_test.cc", "_fixture.h", "test_dumps.h", "fake_rank_dump.h", "memory_dump.h")
+FIXTURES = ("_test.cc", "_fixture.h", "test_dumps.h", "fake_rank_dump.h", "memory_dump.h",
+            "every_instruction_set.h", "scratch_directory.h")
 HEAD = f"""# Coverage
 
 Lines of `src` and `include` that the C++ tests and the tests of the command line and the server run, as gcov

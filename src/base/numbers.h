@@ -1,11 +1,20 @@
 #pragma once
 
+#include <array>
+#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace msprobe::base {
+
+template <class Integer>
+void AppendInteger(Integer value, std::string* out) {
+  std::array<char, 24> digits;
+  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+  out->append(digits.data(), end);
+}
 
 /// Appends `value` as Python's repr() writes a float: shortest text that reads back to the same
 /// bits, always with a fraction or an exponent ("1.0", "1e-05", "NaN", "Infinity", "-Infinity").

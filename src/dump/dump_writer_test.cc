@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/scratch_directory.h"
+#include "dump/dump_writer_fixture.h"
 #include "dump/rank_dump.h"
 #include "formats/tensor_file.h"
 
@@ -18,6 +19,7 @@ namespace msprobe {
 namespace {
 
 namespace fs = std::filesystem;
+using dump::fixture::MustOpen;
 using testing::HasSubstr;
 
 std::string ReadFile(const fs::path& path) { return base::FileText(path); }
@@ -32,27 +34,15 @@ class DumpWriterTest : public testing::Test {
     return options;
   }
 
-  static std::unique_ptr<DumpWriter> MustOpen(DumpWriterOptions options) {
-    auto writer = DumpWriter::Open(std::move(options));
-    EXPECT_TRUE(writer.ok()) << writer.status().ToString();
-    return writer.ok() ? std::move(*writer) : nullptr;
-  }
-
   /// A record with one float32 tensor of `count` times `value`, saved to a file if `save`.
   static void Render(RecordBuilder* builder, const std::string& name, bool save = false,
                      int64_t count = 4, float value = 1) {
-    const std::vector<float> values(static_cast<size_t>(count), value);
-    const int64_t shape[] = {count};
-    const TensorView view{reinterpret_cast<const std::byte*>(values.data()),
-                          DType::kFloat32,
-                          false,
-                          false,
-                          shape,
-                          {}};
+    const dump::fixture::Floats floats(count, value);
+    const TensorView view = floats.view();
     const TensorSummary summary = Summarize(view, SummaryMode::kStatistics);
     TensorDescription tensor;
     tensor.dtype = "torch.float32";
-    tensor.shape = shape;
+    tensor.shape = view.shape;
     tensor.summary = &summary;
     tensor.requires_grad = false;
     tensor.contents = save ? &view : nullptr;

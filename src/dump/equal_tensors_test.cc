@@ -2,56 +2,34 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
-#include "msprobe/dump_writer.h"
+#include "base/scratch_directory.h"
+#include "dump/dump_writer_fixture.h"
 
 namespace msprobe {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::string ReadFile(const fs::path& path) {
-  std::stringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
-
 class EqualTensorsTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "equal_tensors_XXXXXX").string();
-    root_ = ::mkdtemp(pattern.data());
-  }
-  void TearDown() override { fs::remove_all(root_); }
-
-  std::unique_ptr<DumpWriter> MustOpen() const {
+  std::unique_ptr<DumpWriter> OpenWriter() const {
     DumpWriterOptions options;
     options.dump_path = root_.string();
     options.rank = 0;
     options.task = "tensor";
-    auto writer = DumpWriter::Open(std::move(options));
-    EXPECT_TRUE(writer.ok()) << writer.status().ToString();
-    return writer.ok() ? std::move(*writer) : nullptr;
+    return dump::fixture::MustOpen(std::move(options));
   }
 
   /// A record with two tensors of `count` times `value`.
   static void Add(DumpWriter* writer, const std::string& name, int64_t count, float value) {
-    const std::vector<float> values(static_cast<size_t>(count), value);
-    const int64_t shape[] = {count};
-    const TensorView view{reinterpret_cast<const std::byte*>(values.data()),
-                          DType::kFloat32,
-                          false,
-                          false,
-                          shape,
-                          {}};
+    const dump::fixture::Floats floats(count, value);
+    const TensorView view = floats.view();
     TensorDescription tensor;
-    tensor.shape = shape;
+    tensor.shape = view.shape;
     tensor.contents = &view;
     RecordBuilder builder;
     builder.Begin(name);
@@ -64,11 +42,12 @@ class EqualTensorsTest : public testing::Test {
     EXPECT_EQ(writer->Add(&builder), AddResult::kAdded);
   }
 
-  fs::path root_;
+  base::ScratchDirectory scratch_;
+  fs::path root_ = scratch_.path();
 };
 
 TEST_F(EqualTensorsTest, EqualTensorsAreOneFile) {
-  auto writer = MustOpen();
+  auto writer = OpenWriter();
   Add(writer.get(), "Torch.add.0.forward", 4, 1);
   Add(writer.get(), "Torch.add.1.forward", 4, 2);
   writer->Flush();  // what comes now finds nothing waiting
@@ -84,12 +63,12 @@ TEST_F(EqualTensorsTest, EqualTensorsAreOneFile) {
   EXPECT_EQ(fs::hard_link_count(path(1)), 2u);
   EXPECT_FALSE(fs::equivalent(path(0), path(1)));
   EXPECT_EQ(fs::hard_link_count(path(3)), 2u);
-  EXPECT_EQ(ReadFile(path(2)), ReadFile(path(0)));
-  EXPECT_NE(ReadFile(path(1)), ReadFile(path(0)));
+  EXPECT_EQ(base::FileText(path(2)), base::FileText(path(0)));
+  EXPECT_NE(base::FileText(path(1)), base::FileText(path(0)));
 }
 
 TEST_F(EqualTensorsTest, EqualBytesOfOtherShapeOrTypeAreOtherFiles) {
-  auto writer = MustOpen();
+  auto writer = OpenWriter();
   RecordBuilder builder;
   const std::array<int64_t, 6> values = {1, 2, 3, 4, 5, 6};
   const std::vector<std::vector<int64_t>> shapes = {{6}, {2, 3}, {3, 2}, {1, 6}, {6, 1}};

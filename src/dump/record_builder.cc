@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cinttypes>
 #include <cstdio>
 #include <utility>
 
+#include "base/numbers.h"
 #include "dump/record_tape.h"
 #include "dump/record_tensor_file.h"
 
@@ -19,13 +19,6 @@ using dump::TapeWriter;
 // With the longest extension, ".npy", a name has at most 255 bytes.
 constexpr size_t kMaxFileName = 251;
 constexpr size_t kHashedPrefix = 200;
-
-template <class Integer>
-void AppendInteger(Integer value, std::string* out) {
-  std::array<char, 24> digits;
-  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
-  out->append(digits.data(), end);
-}
 
 uint64_t Fnv1a(std::string_view text) {
   uint64_t hash = 0xcbf29ce484222325u;
@@ -104,7 +97,7 @@ void RecordBuilder::EnterPlace(std::string_view key) {
   place_.push_back('.');
   const Level& level = levels_.back();
   if (level.is_list) {
-    AppendInteger(level.index - 1, &place_);
+    base::AppendInteger(level.index - 1, &place_);
   } else {
     place_.append(levels_.size() == 1 ? SectionPlace(key) : key);
   }

@@ -1,7 +1,6 @@
 #include "dump/record_tape.h"
 
 #include <array>
-#include <charconv>
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
@@ -37,13 +36,6 @@ constexpr auto kCommaNewLine = [] {
 
 std::string_view CommaNewLine(int depth) {
   return {kCommaNewLine.data(), static_cast<size_t>(kEntryDepth + depth) + 2};
-}
-
-template <class Integer>
-void AppendInteger(Integer value, std::string* out) {
-  std::array<char, 24> digits;
-  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
-  out->append(digits.data(), end);
 }
 
 }  // namespace
@@ -211,7 +203,7 @@ void TapeReader::Next() {
       return;
     case Op::kEnd: return;
     case Op::kJson: out_.append(Text()); return;
-    case Op::kInt: return Typed([this] { AppendInteger(Get<int64_t>(), &out_); });
+    case Op::kInt: return Typed([this] { base::AppendInteger(Get<int64_t>(), &out_); });
     case Op::kDouble: return Typed([this] { base::AppendDouble(Get<double>(), &out_); });
     case Op::kString: return Typed([this] { formats::AppendJsonString(Text(), &out_); });
     case Op::kScalar: return Typed([this] { out_.append(Text()); });
@@ -277,7 +269,7 @@ void TapeReader::Shape(uint32_t rank) {
   for (uint32_t i = 0; i < rank; ++i) {
     if (i > 0) out_.push_back(',');
     Line(depth);
-    AppendInteger(Get<int64_t>(), &out_);
+    base::AppendInteger(Get<int64_t>(), &out_);
   }
   if (rank > 0) Line(depth - 1);
   out_.push_back(']');
@@ -309,9 +301,9 @@ void TapeReader::Extreme(const Statistics& statistics, double value, int64_t int
   if (statistics.is_bool) {
     out_.append(integer != 0 ? "true" : "false");
   } else if (statistics.is_unsigned) {
-    AppendInteger(static_cast<uint64_t>(integer), &out_);
+    base::AppendInteger(static_cast<uint64_t>(integer), &out_);
   } else {
-    AppendInteger(integer, &out_);
+    base::AppendInteger(integer, &out_);
   }
 }
 
@@ -329,11 +321,11 @@ void TapeReader::Checksum(SummaryMode mode, const TensorSummary& summary) {
   const Statistics& statistics = summary.statistics;
   if (statistics.nan_count > 0) {
     Field(R"("nan_count": )");
-    AppendInteger(statistics.nan_count, &out_);
+    base::AppendInteger(statistics.nan_count, &out_);
   }
   if (statistics.inf_count > 0) {
     Field(R"("inf_count": )");
-    AppendInteger(statistics.inf_count, &out_);
+    base::AppendInteger(statistics.inf_count, &out_);
   }
 }
 

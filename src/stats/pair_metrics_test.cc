@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "hwy/targets.h"
+#include "stats/every_instruction_set.h"
 #include "stats/pair_metrics_kernels.h"
 #include "stats/pair_metrics_reference.h"
 #include "tensor/dtype.h"
@@ -96,15 +96,7 @@ std::vector<DType> AllDTypes() {
   return dtypes;
 }
 
-class EveryInstructionSet : public testing::TestWithParam<int64_t> {
- protected:
-  void SetUp() override { Use(GetParam()); }
-  void TearDown() override { Use(0); }
-  static void Use(int64_t target) {
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  }
-};
+using fixture::EveryInstructionSet;
 
 // The kernel's own vectors, and those of a twice as wide one.
 TEST_P(EveryInstructionSet, AgreesWithTheReferenceForEverySize) {

@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "hwy/targets.h"
+#include "stats/every_instruction_set.h"
 #include "stats/pair_metrics.h"
 
 namespace msprobe::stats {
@@ -60,15 +60,7 @@ void FillWords(size_t count, Word infinity, std::vector<Word>* target, std::vect
   }
 }
 
-class UlpKernels : public testing::TestWithParam<int64_t> {
- protected:
-  void SetUp() override { Use(GetParam()); }
-  void TearDown() override { Use(0); }
-  static void Use(int64_t target) {
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  }
-};
+class UlpKernels : public fixture::EveryInstructionSet {};
 
 TEST_P(UlpKernels, CountsEveryClass) {
   for (const size_t count : {0, 1, 7, 33, 4096, 9001}) {

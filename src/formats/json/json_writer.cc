@@ -1,24 +1,12 @@
 #include "formats/json/json_writer.h"
 
 #include <array>
-#include <charconv>
 #include <cmath>
 
 #include "base/numbers.h"
 #include "formats/json/json_escape.h"
 
 namespace msprobe::formats {
-
-namespace {
-
-template <class Integer>
-void AppendInteger(Integer value, std::string* out) {
-  std::array<char, 24> digits;
-  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
-  out->append(digits.data(), end);
-}
-
-}  // namespace
 
 void JsonWriter::NewLine() {
   if (layout_.indent < 0) return;
@@ -70,13 +58,13 @@ JsonWriter& JsonWriter::String(std::string_view text) {
 
 JsonWriter& JsonWriter::Int(int64_t value) {
   Separate();
-  AppendInteger(value, &out_);
+  base::AppendInteger(value, &out_);
   return *this;
 }
 
 JsonWriter& JsonWriter::UInt(uint64_t value) {
   Separate();
-  AppendInteger(value, &out_);
+  base::AppendInteger(value, &out_);
   return *this;
 }
 

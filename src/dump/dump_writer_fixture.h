@@ -1,0 +1,35 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "msprobe/dump_writer.h"
+
+namespace msprobe::dump::fixture {
+
+inline std::unique_ptr<DumpWriter> MustOpen(DumpWriterOptions options) {
+  auto writer = DumpWriter::Open(std::move(options));
+  EXPECT_TRUE(writer.ok()) << writer.status().ToString();
+  return writer.ok() ? std::move(*writer) : nullptr;
+}
+
+/// A float32 tensor of one dimension.
+class Floats {
+ public:
+  Floats(int64_t count, float value) : values_(static_cast<size_t>(count), value), shape_{count} {}
+
+  TensorView view() const {
+    const auto* bytes = reinterpret_cast<const std::byte*>(values_.data());
+    return {bytes, DType::kFloat32, false, false, shape_, {}};
+  }
+
+ private:
+  std::vector<float> values_;
+  std::vector<int64_t> shape_;
+};
+
+}  // namespace msprobe::dump::fixture
