@@ -3,17 +3,23 @@
 
 usage: tools/dependencies.py sbom    writes build/sbom.cdx.json (CycloneDX 1.5)
        tools/dependencies.py audit   fails if a version is not pinned, a hash is missing or a package comes
-                                     from a place of its own; notes packages that Debian has mended since
+                                     from a place of its own; notes packages that Debian has mended since.
+                                     With a database of osv-scanner on this disk (its folder or
+                                     OSV_SCANNER_LOCAL_DB_CACHE_DIRECTORY) fails at known vulnerabilities too
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from urllib.parse import quote
+
+import known_vulnerabilities
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ROOT / "tools/packages"
@@ -25,8 +31,8 @@ def lines(path: Path) -> list[str]:
     return [line for line in path.read_text().splitlines() if line.strip() and not line.startswith("#")]
 
 
-def debian_version(package: str) -> str:
-    found = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", package], capture_output=True, text=True, check=False)
+def debian(package: str, field: str) -> str:
+    found = subprocess.run(["dpkg-query", "-W", "-f", field, package], capture_output=True, text=True, check=False)
     return found.stdout.strip()
 
 
@@ -34,7 +40,7 @@ def components() -> list[dict]:
     found = []
     for name, scope in SCOPES.items():
         for package in lines(PACKAGES / name):
-            version = debian_version(package)
+            version = debian(package, "${Version}")
             found.append({"type": "library", "name": package, "version": version or "unknown", "scope": scope,
                           "purl": f"pkg:deb/debian/{quote(package)}@{quote(version)}?distro=debian-12"})
     for path in sorted(PACKAGES.glob("*.txt")):
@@ -81,8 +87,35 @@ def outdated_in_debian(packages: list[str]) -> list[str]:
             for package, installed, candidate in found if installed not in ("(none)", candidate)]
 
 
+def vulnerability_database() -> Path | None:
+    root = os.environ.get("OSV_SCANNER_LOCAL_DB_CACHE_DIRECTORY")
+    roots = [Path(root)] if root else [Path.home() / ".cache"]
+    found = [one / name for one in roots for name in ("osv-scalibr", "osv-scanner") if (one / name).is_dir()]
+    return found[0] if found else None
+
+
+def known_problems() -> list[str]:
+    folder = vulnerability_database()
+    if folder is None:
+        print("note: no database of known vulnerabilities here (docs/security.md)")
+        return []
+    packages = set()
+    for item in components():
+        one = known_vulnerabilities.used(item["purl"])
+        if one and one.ecosystem.startswith("Debian"):  # there they are counted by source package
+            one = one._replace(name=debian(item["name"], "${source:Package}"),
+                               version=debian(item["name"], "${source:Version}"))
+        if one and one.version:
+            packages.add(one)
+    for ecosystem in sorted(known_vulnerabilities.missing(packages, folder)):
+        print(f"note: {folder} knows nothing of {ecosystem}")
+    accepted = tomllib.loads((PACKAGES / "accepted_vulnerabilities.toml").read_text())["accepted"]
+    return [f"{package.ecosystem} {package.name} {package.version}: {id}: {summary}"
+            for id, package, summary in known_vulnerabilities.known(packages, folder) if id not in accepted]
+
+
 def audit() -> int:
-    problems = []
+    problems = known_problems()
     for path in sorted(PACKAGES.glob("*.txt")):
         if path.name in SCOPES:
             for advice in outdated_in_debian(list(lines(path))):
