@@ -78,7 +78,7 @@ class TableSink final : public UnitSink {
     std::filesystem::path path = job_.output / ("compare_result" + turn.plan.name_part + "_" +
                                                 results_.time_stamp + std::string(suffix));
     uint64_t rows = 0;
-    const Status status = [&]() -> Status {
+    Status status = [&]() -> Status {
       MSPROBE_ASSIGN_OR_RETURN(base::AtomicFile file, base::AtomicFile::Create(path));
       MSPROBE_ASSIGN_OR_RETURN(rows, fill(&file));
       MSPROBE_ASSIGN_OR_RETURN(path, file.CommitUnique(suffix));

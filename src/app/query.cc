@@ -87,6 +87,7 @@ Result<bool> QueryTables::Run(std::string_view sql, const QueryLimits& limits, Q
     return *late || (cancel != nullptr && cancel->cancelled());
   });
   std::vector<std::string> names;
+  names.reserve(static_cast<size_t>(statement->columns()));
   for (int i = 0; i < statement->columns(); ++i) names.emplace_back(statement->column_name(i));
   taker->Columns(names);
   for (uint64_t row = 0;; ++row) {
