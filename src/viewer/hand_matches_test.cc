@@ -120,6 +120,18 @@ INSTANTIATE_TEST_SUITE_P(Formats, HandMatchesTest, testing::Values("a.vis", "a.v
                            return format.param == "a.vis" ? std::string("vis") : std::string("db");
                          });
 
+TEST(MatchesFileTest, WhatCouldNotBeReadAgainIsNotSaved) {
+  const ScratchDirectory directory;
+  const std::filesystem::path file = directory.path() / "a.vis";
+  const visfile::UnitEntry unit{0, 0};
+  const std::vector<HandMatches::NamePairs> few = {{{"a", "b"}}};
+  ASSERT_TRUE(SaveMatches(file, unit, few).ok());
+  const std::string long_name(9 << 20, 'n');
+  const Status status = SaveMatches(file, unit, {{{long_name, long_name}}});
+  EXPECT_EQ(status.code(), StatusCode::kLimitExceeded) << status.ToString();
+  EXPECT_EQ(LoadMatches(file, unit).value(), few);
+}
+
 TEST(MatchesYamlTest, WhatAMappingCannotSayIsAComment) {
   visfile::UnitIndex index;
   for (visfile::SideIndex* side : {&index.target, &index.golden}) {

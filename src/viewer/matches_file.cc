@@ -119,8 +119,14 @@ Status SaveMatches(const std::filesystem::path& file, const visfile::UnitEntry& 
     std::filesystem::remove(path, error);
     return Status::Ok();
   }
+  const std::string text = Render(saved);
+  if (text.size() > ConfigJson::kMaxBytes) {
+    return LimitExceededError("the matches by hand would be " + std::to_string(text.size()) +
+                                  " bytes, more than can be read again",
+                              "undo some, or export them as a layer mapping", path.string());
+  }
   MSPROBE_ASSIGN_OR_RETURN(base::AtomicFile out, base::AtomicFile::Create(path));
-  MSPROBE_RETURN_IF_ERROR(out.Append(Render(saved)));
+  MSPROBE_RETURN_IF_ERROR(out.Append(text));
   return out.Commit();
 }
 

@@ -25,7 +25,6 @@ struct ConfigText {
 
 namespace {
 
-constexpr size_t kMaxConfigBytes = size_t{16} << 20;
 
 /// Puts spaces in place of comments.
 void BlankComments(std::string* text, size_t size) {
@@ -167,7 +166,7 @@ Result<ConfigJson> ConfigJson::Parse(std::string text, std::string path) {
 }
 
 Result<ConfigJson> ConfigJson::Read(const std::string& path) {
-  MSPROBE_ASSIGN_OR_RETURN(std::string text, base::ReadSmallFile(path, kMaxConfigBytes));
+  MSPROBE_ASSIGN_OR_RETURN(std::string text, base::ReadSmallFile(path, kMaxBytes));
   return Parse(std::move(text), path);
 }
 

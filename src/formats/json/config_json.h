@@ -49,13 +49,15 @@ class ConfigValue {
 /// A small hand-written JSON file in which # and // begin comments.
 class ConfigJson {
  public:
+  static constexpr size_t kMaxBytes = size_t{16} << 20;
+
   ConfigJson(ConfigJson&&) noexcept;
   ConfigJson& operator=(ConfigJson&&) noexcept;
   ~ConfigJson();
 
   /// `path` is for error texts. Errors: InvalidArgument, with line and column.
   static Result<ConfigJson> Parse(std::string text, std::string path);
-  /// Errors: also NotFound, Io, LimitExceeded (more than 16 MiB).
+  /// Errors: also NotFound, Io, LimitExceeded (more than kMaxBytes).
   static Result<ConfigJson> Read(const std::string& path);
 
   ConfigValue root() const { return {text_.get(), 0}; }
