@@ -192,10 +192,10 @@ TensorSummary ValueWriter::SummarizeView(const TensorView& view, uint64_t moment
   TensorSummary summary;
   const auto bytes = static_cast<uint64_t>(ElementCount(view.shape)) * ElementSize(view.dtype);
   if (bytes < kReleaseGilBytes) {
-    summary = Summarize(view, settings.mode);
+    summary = stats::SummaryCache::Compute(view, settings.mode, &key);
   } else {  // other threads of the program go on while a large tensor is read
     Py_BEGIN_ALLOW_THREADS;
-    summary = Summarize(view, settings.mode);
+    summary = stats::SummaryCache::Compute(view, settings.mode, &key);
     Py_END_ALLOW_THREADS;
   }
   summaries_.Keep(key, summary);

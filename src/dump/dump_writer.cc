@@ -1,6 +1,7 @@
 #include "msprobe/dump_writer.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -66,6 +67,15 @@ class SignalsBlocked {
  private:
   sigset_t saved_;
 };
+
+/// The thread that has just begun gives way to the program's: when it is woken it waits for a free
+/// processor, or for the end of a time slice, instead of taking the place of the thread that woke
+/// it.
+void StandBack() {
+  ::pthread_setname_np(::pthread_self(), "msprobe-writer");
+  const sched_param no_priority{};
+  ::pthread_setschedparam(::pthread_self(), SCHED_BATCH, &no_priority);
+}
 
 }  // namespace
 
@@ -255,8 +265,10 @@ bool DumpWriter::Impl::EnsureThread() {
   if (finished_ || closed_.load(std::memory_order_relaxed)) return false;
   try {
     const SignalsBlocked blocked;
-    thread_ = std::thread([this] { Run(); });
-    ::pthread_setname_np(thread_.native_handle(), "msprobe-writer");
+    thread_ = std::thread([this] {
+      StandBack();
+      Run();
+    });
   } catch (const std::system_error& error) {
     closed_.store(true, std::memory_order_relaxed);
     base::Log(base::LogLevel::kError,

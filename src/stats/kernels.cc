@@ -40,7 +40,23 @@ struct Float32Source {
     a = hn::LoadU(df, p);
     b = hn::LoadU(df, p + hn::Lanes(df));
   }
+  // Read again: converting from memory spares the shuffles that splitting a vector takes.
+  template <size_t kPart>
+  static HWY_INLINE VD ToDoubles(const T* p, VF) {
+    const DD dd;
+    const hn::Half<DF> dh;
+    return hn::PromoteTo(dd, hn::LoadU(dh, p + kPart * hn::Lanes(dd)));
+  }
 };
+
+/// Half of a vector of float32 as float64.
+template <size_t kPart>
+HWY_INLINE VD SplitDoubles(VF v) {
+  const DD dd;
+  const hn::Half<DF> dh;
+  if constexpr (kPart % 2 == 0) return hn::PromoteTo(dd, hn::LowerHalf(dh, v));
+  return hn::PromoteTo(dd, hn::UpperHalf(dh, v));
+}
 
 // Without instructions for it, Highway's own conversion loses infinity and NaN.
 constexpr bool kConvertsFloat16 = HWY_TARGET != HWY_SSE4 && HWY_TARGET != HWY_SSSE3 &&
@@ -73,6 +89,10 @@ struct Float16Source {
     a = LoadFloat16(p);
     b = LoadFloat16(p + hn::Lanes(DF()));
   }
+  template <size_t kPart>
+  static HWY_INLINE VD ToDoubles(const T*, VF v) {
+    return SplitDoubles<kPart>(v);
+  }
 };
 
 struct BFloat16Source {
@@ -84,6 +104,10 @@ struct BFloat16Source {
     const auto words = hn::LoadU(du, reinterpret_cast<const uint32_t*>(p));
     a = hn::BitCast(df, hn::ShiftLeft<16>(words));
     b = hn::BitCast(df, hn::And(words, hn::Set(du, 0xffff0000u)));
+  }
+  template <size_t kPart>
+  static HWY_INLINE VD ToDoubles(const T*, VF v) {
+    return SplitDoubles<kPart>(v);
   }
 };
 
@@ -137,7 +161,6 @@ template <class Source>
 void AccumulateFloatBlock(const typename Source::T* p, size_t count, Partial* partial) {
   const DF df;
   const DD dd;
-  const hn::Half<DF> dh;
   const size_t step = 2 * hn::Lanes(df);
   VF max0 = hn::Set(df, -std::numeric_limits<float>::infinity()), max1 = max0;
   VF min0 = hn::Set(df, std::numeric_limits<float>::infinity()), min1 = min0;
@@ -151,10 +174,10 @@ void AccumulateFloatBlock(const typename Source::T* p, size_t count, Partial* pa
     min0 = hn::Min(min0, a);
     max1 = hn::Max(max1, b);
     min1 = hn::Min(min1, b);
-    const VD a0 = hn::PromoteTo(dd, hn::LowerHalf(dh, a));
-    const VD a1 = hn::PromoteTo(dd, hn::UpperHalf(dh, a));
-    const VD b0 = hn::PromoteTo(dd, hn::LowerHalf(dh, b));
-    const VD b1 = hn::PromoteTo(dd, hn::UpperHalf(dh, b));
+    const VD a0 = Source::template ToDoubles<0>(p + i, a);
+    const VD a1 = Source::template ToDoubles<1>(p + i, a);
+    const VD b0 = Source::template ToDoubles<2>(p + i, b);
+    const VD b1 = Source::template ToDoubles<3>(p + i, b);
     s0 = hn::Add(s0, a0);
     s1 = hn::Add(s1, a1);
     s2 = hn::Add(s2, b0);

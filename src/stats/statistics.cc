@@ -13,6 +13,7 @@
 #endif
 
 #include "base/crc32.h"
+#include "stats/float32_once.h"
 #include "stats/kernels.h"
 #include "stats/reference.h"
 #include "tensor/dtype.h"
@@ -23,6 +24,7 @@ namespace msprobe {
 
 namespace {
 
+using stats::AccumulateFloat32Once;
 using stats::Partial;
 
 // Small enough that what the statistics have read is still in the cache for the checksum; they go
@@ -114,7 +116,12 @@ int64_t DropRepeats(tensor::Layout* layout) {
 void AddStrided(const TensorView& view, Partial* partial) {
   tensor::Layout layout = tensor::MakeLayout(view, tensor::VisitOrder::kAny);
   const int64_t repeats = DropRepeats(&layout);
-  {
+  // As Summarize() does with the same values in another order of dimensions: SummaryCache takes one
+  // for the other.
+  const bool once =
+      view.dtype == DType::kFloat32 && repeats == 1 && layout.contiguous() &&
+      AccumulateFloat32Once(layout.data, static_cast<size_t>(layout.element_count), {}, partial);
+  if (!once) {
     RunCollector collector(view.dtype, layout.element_size, partial);
     tensor::ForEachRun(layout, [&](const std::byte* first, int64_t count, int64_t stride) {
       collector.Run(first, count, stride);
@@ -184,12 +191,32 @@ TensorSummary SummarizeBlocks(const TensorView& view, SummaryMode mode, int64_t 
 
 }  // namespace
 
+bool stats::SummarizeOnce(const TensorView& view, SummaryMode mode, uint64_t* fingerprint,
+                          TensorSummary* summary) {
+  if (view.dtype != DType::kFloat32 || mode == SummaryMode::kXor || view.negative) return false;
+  const tensor::Layout layout =
+      tensor::MakeLayout(view, mode == SummaryMode::kStatistics ? tensor::VisitOrder::kAny
+                                                                : tensor::VisitOrder::kRowMajor);
+  const auto count = static_cast<int64_t>(layout.element_count);
+  if (count == 0 || view.data == nullptr || !layout.contiguous()) return false;
+  const ExactDenormals exact_denormals;
+  Partial partial;
+  const Float32Wanted wanted = {mode == SummaryMode::kCrc32 ? &summary->crc32 : nullptr,
+                                fingerprint};
+  if (!AccumulateFloat32Once(layout.data, static_cast<size_t>(count), wanted, &partial)) {
+    return false;
+  }
+  summary->statistics = Finish(view.dtype, partial, count, false);
+  return true;
+}
+
 TensorSummary Summarize(const TensorView& view, SummaryMode mode) {
   TensorSummary summary;
   const int64_t count = ElementCount(view.shape);
   if (count == 0 || view.dtype == DType::kUnknown || view.data == nullptr) return summary;
-  const ExactDenormals exact_denormals;
   const bool contiguous = IsContiguous(view);
+  if (contiguous && stats::SummarizeOnce(view, mode, nullptr, &summary)) return summary;
+  const ExactDenormals exact_denormals;
   const auto bytes = static_cast<size_t>(count) * ElementSize(view.dtype);
   const bool one_block = contiguous && !view.negative && !view.conjugate && bytes <= kBlockBytes;
   // Two's complement has one negative value without a positive one: negate the values themselves.

@@ -19,14 +19,18 @@ class SummaryCache {
     const std::byte* data = nullptr;  ///< null: not to be kept
     uint64_t layout = 0;
     uint64_t fingerprint = 0;
+    uint64_t head = 0;  ///< fingerprint of the first bytes
     uint64_t moment = 0;
+    bool open = false;  ///< the bytes are others than before: Compute() makes their fingerprint
   };
 
   SummaryCache();
-  /// The summary of the same bytes in the same place; else null, and Keep() takes `key` and what
-  /// was computed. While `moment` stays the same, and is not 0, nothing can have written to the
+  /// The summary of the same bytes in the same place; else null: then Compute(), and Keep() for
+  /// what it gave. While `moment` stays the same, and is not 0, nothing can have written to the
   /// tensors: they are not even looked at again.
   const TensorSummary* Find(const TensorView& view, SummaryMode mode, uint64_t moment, Key* key);
+  /// Touches nothing but `key`: other threads may run meanwhile.
+  static TensorSummary Compute(const TensorView& view, SummaryMode mode, Key* key);
   void Keep(const Key& key, const TensorSummary& summary);
 
  private:
