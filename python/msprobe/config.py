@@ -77,7 +77,7 @@ def read_json(path: str) -> Dict[str, Any]:
             data = json.load(file)
     except OSError as error:
         raise MsprobeError(f"config_path cannot be read ({error.strerror}): {path}") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise MsprobeError(f"The configuration is not valid JSON ({error}): {path}") from None
     if not isinstance(data, dict):
         raise MsprobeError(f"The configuration has to be a JSON object: {path}")
@@ -99,6 +99,11 @@ def _boolean(key: str, value: Any) -> bool:
     return value
 
 
+def is_number(value: Any) -> bool:
+    """A whole number from 0 on that the engine can hold."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 63
+
+
 def _numbers(key: str, value: Any) -> List[int]:
     """[0, "3", "4-6"] → [0, 3, 4, 5, 6]"""
     wrong = MsprobeError(
@@ -109,14 +114,14 @@ def _numbers(key: str, value: Any) -> List[int]:
         raise wrong
     numbers: List[int] = []
     for item in value:
-        if isinstance(item, int) and not isinstance(item, bool) and item >= 0:
+        if is_number(item):
             numbers.append(item)
             continue
         first, dash, last = item.partition("-") if isinstance(item, str) else ("", "", "")
         if not (first.isdecimal() and (last.isdecimal() if dash else not last)):
             raise wrong
         end = int(last) if dash else int(first)
-        if end < int(first) or end - int(first) > 10_000_000:
+        if end < int(first) or end - int(first) > 10_000_000 or not is_number(end):
             raise wrong
         numbers.extend(range(int(first), end + 1))
     return sorted(set(numbers))
@@ -131,7 +136,7 @@ def _texts(key: str, value: Any) -> List[str]:
 
 
 def _whole(key: str, value: Any, lowest: int) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < lowest:
+    if not isinstance(value, int) or isinstance(value, bool) or not lowest <= value < 1 << 63:
         raise MsprobeError(
             f"{key} is {json.dumps(value, default=str)}, allowed are whole numbers from {lowest} on"
         )
@@ -147,8 +152,9 @@ def _check(data: Dict[str, Any], where: str) -> Config:
         config.task = _one_of("task", data["task"], TASKS)
     if data.get("level") is not None:
         config.level = _one_of("level", data["level"], LEVELS)
-    config.rank = _numbers("rank", data.get("rank") or [])
-    config.step = _numbers("step", data.get("step") or [])
+    for key in ("rank", "step"):
+        if data.get(key) is not None:
+            setattr(config, key, _numbers(key, data[key]))
     for key in ("async_dump", "extra_info", "overwrite", "dump_enable"):
         if data.get(key) is not None:
             setattr(config, key, _boolean(key, data[key]))
@@ -175,6 +181,8 @@ def _check_path(config: Config, data: Dict[str, Any]) -> None:
     if not isinstance(path, (str, os.PathLike)):
         raise MsprobeError(f"dump_path is {json.dumps(path, default=str)}, allowed is a path")
     config.dump_path = os.fspath(path)
+    if "\0" in config.dump_path:
+        raise MsprobeError(f"dump_path is {json.dumps(config.dump_path)}, no path has a zero byte")
 
 
 def _check_section(config: Config, section: Dict[str, Any]) -> None:
@@ -191,7 +199,7 @@ def _check_section(config: Config, section: Dict[str, Any]) -> None:
         )
     config.listed = _texts("list", value.get("list", []))
     config.tensor_list = _texts("tensor_list", value.get("tensor_list", []))
-    config.data_mode = _texts("data_mode", value.get("data_mode") or ["all"])
+    config.data_mode = _texts("data_mode", value.get("data_mode", [])) or ["all"]
     for word in config.data_mode:
         _one_of("data_mode", word, DATA_MODES)
     if "summary_mode" in value:

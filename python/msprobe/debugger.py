@@ -3,7 +3,7 @@
 import contextlib
 from typing import Any, Callable, ClassVar, Iterator, Optional, Tuple, Type
 
-from msprobe.config import load_config
+from msprobe.config import is_number, load_config
 from msprobe.errors import MsprobeError
 from msprobe.framework import Framework
 from msprobe.session import Session
@@ -95,7 +95,7 @@ class BaseDebugger:
     @_OnInstanceOrClass
     def set_init_step(self, step: int) -> None:
         """The number of the next step, where training goes on from a checkpoint."""
-        if not isinstance(step, int) or isinstance(step, bool) or step < 0:
+        if not is_number(step):
             raise MsprobeError(f"set_init_step() got {step}, allowed are whole numbers from 0 on")
         if self._session.writer is not None:
             raise MsprobeError("set_init_step() came inside a step, call it before start()")

@@ -6,7 +6,8 @@ import os
 from typing import Any, Dict, List, Optional
 
 from msprobe import _core
-from msprobe.config import Config, read_json
+from msprobe.bench import read_checksums
+from msprobe.config import Config, is_number, read_json
 from msprobe.errors import MsprobeError
 from msprobe.framework import Framework
 from msprobe.notices import BANNER, say, warn
@@ -59,6 +60,7 @@ class Session:
         self._prepared = False
         self._rank_id: Optional[int] = None
         self._steps_taken = 0
+        self._recorded = 0
         self._ranks_seen: set = set()
         self._steps_seen: set = set()
         self._ended = False
@@ -158,10 +160,11 @@ class Session:
         if self.writer is not None:
             self._close_step()
         for writer in self._finished:
-            writer.finish()
+            self._finish(writer)
         self._finished.clear()
         self._report()
-        say(BANNER)
+        if self._recorded > 0:
+            say(BANNER)
 
     def forget(self) -> None:
         """The session ends, and another one may follow."""
@@ -183,11 +186,11 @@ class Session:
             if model is None:
                 raise MsprobeError("token_range needs a model, its calls are what is counted")
             valid = isinstance(token_range, (list, tuple)) and len(token_range) == 2
-            if not valid or not all(isinstance(n, int) and n >= 0 for n in token_range):
+            if not valid or not all(is_number(n) for n in token_range):
                 raise MsprobeError(f"token_range is {token_range}, allowed is [first, last]")
             if token_range[0] > token_range[1]:
                 raise MsprobeError(f"token_range is {token_range}, the first is behind the last")
-        if rank_id is not None and (not isinstance(rank_id, int) or rank_id < 0):
+        if rank_id is not None and not is_number(rank_id):
             raise MsprobeError(f"rank_id is {rank_id}, allowed are whole numbers from 0 on")
 
     def _rank(self) -> Optional[int]:
@@ -221,6 +224,7 @@ class Session:
             if note:
                 warn(note)
             self._prepared = True
+        self._load_bench()
         try:
             self.writer = _core.DumpWriter.open(
                 config.dump_path,
@@ -241,7 +245,6 @@ class Session:
                 raise MsprobeError(str(error)) from None
             warn(f"step {self.current_step} is not collected: {error}", kind="open")
             return
-        self._load_bench()
         _core.set_token_range(None if token_range is None else tuple(token_range))
         entries: List[Any] = []
         roots: List[Any] = []
@@ -269,7 +272,7 @@ class Session:
         if writer.has_files():  # else it has said why not
             say(f"{name} is at {os.path.dirname(writer.directory)}")
         for earlier in self._finished:
-            earlier.finish()
+            self._finish(earlier)
         self._finished = [writer]
         _core.raise_errors()  # those of the step's end, in strict mode
 
@@ -336,21 +339,20 @@ class Session:
         """Checksums of the same step and rank of an earlier dump."""
         if self.config.bench_path is None:
             return
-        directory = os.path.join(self.config.bench_path, f"step{self.current_step}")
-        wanted = f"rank{self._rank() or 0}"
-        units = sorted(os.listdir(directory)) if os.path.isdir(directory) else []
-        unit = wanted if wanted in units else units[0] if len(units) == 1 else None
-        if unit is None:
-            warn(f"bench_path holds no dump of this step and rank, no tensors are saved: {directory}")
-            _core.set_bench({}, self.config.diff_nums)
-            return
-        with open(os.path.join(directory, unit, "dump.json"), encoding="utf-8") as file:
-            data = json.load(file)["data"]
-        _core.set_bench(
-            {name: list(_checksums(entry)) for name, entry in data.items()}, self.config.diff_nums
-        )
+        try:
+            checksums = read_checksums(self.config.bench_path, self.current_step, self._rank() or 0)
+        except MsprobeError as error:
+            if self._steps_taken == 0:
+                raise
+            warn(f"no tensors are saved: {error}", kind="bench")
+            checksums = {}
+        _core.set_bench(checksums, self.config.diff_nums)
+
+    def _finish(self, writer: Any) -> None:
+        self._recorded += writer.finish()["recorded"]
 
     def _report(self) -> None:
+        """What keeps the run from being a success, if nothing was recorded."""
         config = self.config
         late = _core.late_gradients()
         if late:
@@ -362,11 +364,15 @@ class Session:
                 warn(f"rank {config.rank} matched nothing, this process is rank {_range(self._ranks_seen)}")
             elif not self._steps_seen:
                 warn("nothing was collected, start() was never called")
+            else:
+                warn("nothing was collected")
             return
         for name, items in _core.matched_filters().items():
             missed = [text for text, matched in items if not matched]
             if missed:
                 warn(f"{name} {json.dumps(missed, ensure_ascii=False)} matched nothing")
+        if self._recorded == 0:
+            warn("nothing was recorded, ledger.json says what was left out and why")
 
 
 def _trampoline() -> Any:
@@ -384,16 +390,3 @@ def _range(numbers: set) -> str:
         return "none"
     low, high = min(numbers), max(numbers)
     return str(low) if low == high else f"{low} to {high}"
-
-
-def _checksums(value: Any) -> Any:
-    """Of the tensors of an entry, in the order in which the collector meets them."""
-    if isinstance(value, dict):
-        if "dtype" in value and "shape" in value:
-            yield value.get("md5", "")
-        else:
-            for item in value.values():
-                yield from _checksums(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _checksums(item)

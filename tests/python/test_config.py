@@ -47,10 +47,14 @@ def test_lists_of_numbers(tmp_path):
     ({"step": [-1]}, ["step", "[-1]"]),
     ({"step": ["5-2"]}, ["step", "5-2"]),
     ({"rank": [True]}, ["rank"]),
+    ({"rank": 0}, ["rank is 0", "list"]),
+    ({"step": ""}, ['step is ""', "list"]),
+    ({"step": [1 << 63]}, ["step", "9223372036854775808"]),
     ({"rank": ["x"]}, ["rank"]),
     ({"async_dump": "yes"}, ["async_dump", '"yes"', "true and false"]),
     ({"risk_level": "HIGH"}, ["risk_level", "ALL, CORE, FOCUS"]),
     ({"dump_path": 3}, ["dump_path is 3"]),
+    ({"dump_path": "a\0b"}, ["dump_path", "zero byte"]),
     ({"statistics": None}, ["statistics is null", "object"]),
     ({"statistics": []}, ["statistics is []", "object"]),
     ({"statistics": {"scope": ["a"]}}, ["scope", "first and the last"]),
@@ -60,8 +64,11 @@ def test_lists_of_numbers(tmp_path):
     ({"statistics": {"file_format": "bin"}}, ["file_format", "npy, pt"]),
     ({"task": "tensor", "tensor": {"bench_path": "/nowhere"}}, ["bench_path", "/nowhere"]),
     ({"task": "tensor", "tensor": {"diff_nums": -2}}, ["diff_nums", "-2"]),
+    ({"task": "tensor", "tensor": {"max_bytes": 1 << 63}}, ["max_bytes", "9223372036854775808"]),
+    ({"statistics": {"data_mode": ""}}, ['data_mode is ""', "list of texts"]),
     ([1], ["JSON object"]),
     ("{", ["not valid JSON"]),
+    ("[" * 100_000, ["not valid JSON"]),
 ])
 def test_errors_say_what_is_wrong_and_what_is_allowed(data, words, tmp_path):
     with pytest.raises(MsprobeError) as error:

@@ -42,8 +42,10 @@ def test_a_second_construction(debugger, tmp_path):
     ("L1", lambda d: d.start(token_range=(0, 1)), "token_range needs a model"),
     ("L1", lambda d: d.start(nn.ReLU(), token_range=(3, 1)), "behind the last"),
     ("L1", lambda d: d.start(rank_id=-1), "rank_id"),
+    ("L1", lambda d: d.start(rank_id=1 << 63), "rank_id"),
     ("L1", lambda d: d.save(torch.ones(1), "x"), "level debug"),
     ("L1", lambda d: d.set_init_step(-1), "set_init_step"),
+    ("L1", lambda d: d.set_init_step(1 << 63), "set_init_step"),
     ("L1", lambda d: d.register_custom_api(torch, "no_such"), "no function no_such"),
     ("L1", lambda d: d.restore_custom_api(torch, "relu"), "not been registered"),
 ])
