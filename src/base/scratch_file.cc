@@ -49,8 +49,14 @@ Result<ScratchFile> ScratchFile::Create(const std::filesystem::path& directory,
 }
 
 Status ScratchFile::Append(std::string_view data) {
-  size_ += data.size();
-  return WriteFully(fd_, data.data(), data.size(), shown_);
+  Status status = WriteFully(fd_, data.data(), data.size(), shown_);
+  if (status.ok()) {
+    size_ += data.size();
+  } else {  // a part may be there, and what is mapped must be there: to read past the end kills
+    [[maybe_unused]] const int cut = ::ftruncate(fd_, static_cast<off_t>(size_));
+    ::lseek(fd_, static_cast<off_t>(size_), SEEK_SET);
+  }
+  return status;
 }
 
 Result<ScratchFile::Mapping> ScratchFile::Map() const {

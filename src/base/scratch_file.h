@@ -41,6 +41,7 @@ class ScratchFile {
   static Result<ScratchFile> Create(const std::filesystem::path& directory,
                                     const std::filesystem::path& shown);
 
+  /// All of it or, with an error, nothing.
   Status Append(std::string_view data);
   uint64_t size() const { return size_; }
   Result<Mapping> Map() const;
