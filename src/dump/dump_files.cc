@@ -4,9 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <ctime>
+#include <functional>
+#include <string>
 #include <utility>
 
 #include "base/file.h"
@@ -61,6 +64,15 @@ stats::ContentHash FileHash(const TensorFile& file) {
   parts.insert(parts.end(), file.shape.begin(), file.shape.end());
   const auto bytes = std::as_bytes(std::span(parts));
   return stats::HashContents(bytes.data(), bytes.size());
+}
+
+/// "x.npy" → "x_2.npy", no longer than a file system takes.
+std::string NumberedName(std::string_view name, uint64_t number) {
+  constexpr size_t kLongest = 255;
+  const std::string end = "_" + std::to_string(number) + std::string(name.substr(name.rfind('.')));
+  size_t size = std::min(name.rfind('.'), kLongest - end.size());
+  while (size > 0 && (name[size] & 0xC0) == 0x80) --size;  // not inside of a UTF-8 character
+  return std::string(name.substr(0, size)) + end;
 }
 
 void AppendOneLine(std::string_view text, std::string* out) {
@@ -122,6 +134,7 @@ void DumpFiles::Reserve() {
 void DumpFiles::AddRecord(std::string_view tape, std::vector<TensorFile>* files) {
   for (TensorFile& file : *files) {
     if (file.dropped) continue;
+    TakeName(&file.name);
     const Status status = SaveTensor(file);
     file.contents = nullptr;
     if (status.ok()) {
@@ -134,10 +147,25 @@ void DumpFiles::AddRecord(std::string_view tape, std::vector<TensorFile>* files)
   AppendRecord(tape, *files);
 }
 
+/// Two values may have one name, as under the keys 1 and "1" of a dictionary. A file is never
+/// written over: a record names it, and others may be links to it.
+void DumpFiles::TakeName(std::string* file_name) {
+  const std::string wanted = *file_name;
+  for (uint64_t number = 2; !taken_names_.insert(std::hash<std::string>()(*file_name)).second;) {
+    *file_name = NumberedName(wanted, number++);
+  }
+}
+
 void DumpFiles::AppendRecord(std::string_view tape, std::span<const TensorFile> files) {
-  records_.append(GrowingJson::kSeparator).append("\n  ");
-  const size_t begin = records_.size();
-  pending_.push_back({begin, RenderTape(tape, files, &records_)});
+  const size_t before = records_.size();
+  try {
+    records_.append(GrowingJson::kSeparator).append("\n  ");
+    const size_t begin = records_.size();
+    pending_.push_back({begin, RenderTape(tape, files, &records_)});
+  } catch (...) {  // no memory: half a record would damage all that follow
+    records_.resize(before);
+    throw;
+  }
 }
 
 Status DumpFiles::SaveTensor(const TensorFile& file) {

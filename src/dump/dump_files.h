@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "dump/dump_json_writer.h"
@@ -53,6 +54,7 @@ class DumpFiles {
   void FlushRecords();
   void FlushProblems();
   void AppendRecord(std::string_view tape, std::span<const TensorFile> files);
+  void TakeName(std::string* file_name);
   void TensorFailed(std::string_view record, const std::string& file, const Status& status);
   void Reserve();
   Status WriteLedger() const;
@@ -72,6 +74,7 @@ class DumpFiles {
   };
   /// Names of tensor files by what is in them.
   std::unordered_map<stats::ContentHash, std::string, HashOf> written_;
+  std::unordered_set<size_t> taken_names_;  // hashes of the names of tensor files
   GrowingJson dump_;
   GrowingJson stack_;
   GrowingJson construct_;
