@@ -2,16 +2,31 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 
 namespace msprobe::graph {
 
 namespace {
 
-/// What has to wait for each call, and for how many calls each waits.
+/// What has to wait for each call, and for how many calls each waits. Behind the calls stand the
+/// gaps between large batches: the calls of the later one wait for the gap, the gap for the others.
 struct Waiting {
   std::vector<std::vector<size_t>> next;
   std::vector<uint32_t> waits;
+
+  void Add(size_t earlier, size_t later) {
+    next[earlier].push_back(later);
+    ++waits[later];
+  }
+  size_t AddGap() {
+    next.emplace_back();
+    waits.push_back(0);
+    return next.size() - 1;
+  }
 };
+
+// Of two batches that follow each other. A small file can have very large ones.
+constexpr size_t kMostPairs = 256;
 
 Waiting WhoWaits(const std::vector<std::vector<CallEntry>>& all, size_t calls) {
   Waiting waiting{std::vector<std::vector<size_t>>(calls), std::vector<uint32_t>(calls, 0)};
@@ -20,12 +35,15 @@ Waiting WhoWaits(const std::vector<std::vector<CallEntry>>& all, size_t calls) {
     for (size_t i = 0; i < entries.size();) {
       size_t end = i;
       while (end < entries.size() && entries[end].position == entries[i].position) ++end;
+      std::optional<size_t> gap;
+      if ((i - group) * (end - i) > kMostPairs) gap = waiting.AddGap();
       for (size_t from = group; from < i; ++from) {
-        for (size_t to = i; to < end; ++to) {
-          waiting.next[entries[from].call].push_back(entries[to].call);
-          ++waiting.waits[entries[to].call];
+        for (size_t to = i; !gap && to < end; ++to) {
+          waiting.Add(entries[from].call, entries[to].call);
         }
+        if (gap) waiting.Add(entries[from].call, *gap);
       }
+      for (size_t to = i; gap && to < end; ++to) waiting.Add(*gap, entries[to].call);
       group = i;
       i = end;
     }
@@ -37,16 +55,16 @@ Waiting WhoWaits(const std::vector<std::vector<CallEntry>>& all, size_t calls) {
 
 /// Longest way of calls that wait for each other.
 CallClocks ClockCalls(const std::vector<std::vector<CallEntry>>& entries, size_t calls) {
-  CallClocks result{std::vector<uint32_t>(calls, 0)};
   auto [next, waits] = WhoWaits(entries, calls);
+  CallClocks result{std::vector<uint32_t>(next.size(), 0)};
   std::vector<size_t> ready;
   for (size_t call = 0; call < calls; ++call) {
     if (waits[call] == 0) ready.push_back(call);
   }
   size_t done = 0;
   size_t scan_from = 0;
-  std::vector<bool> visited(calls, false);
-  while (done < calls) {
+  std::vector<bool> visited(next.size(), false);
+  while (done < next.size()) {
     if (ready.empty()) {  // a cycle: the ranks pair their calls in different orders
       result.contradictory = true;
       while (visited[scan_from]) ++scan_from;
@@ -57,11 +75,13 @@ CallClocks ClockCalls(const std::vector<std::vector<CallEntry>>& entries, size_t
     if (visited[call]) continue;
     visited[call] = true;
     ++done;
+    const uint32_t after = result.clocks[call] + (call < calls ? 1 : 0);
     for (const size_t later : next[call]) {
-      result.clocks[later] = std::max(result.clocks[later], result.clocks[call] + 1);
+      result.clocks[later] = std::max(result.clocks[later], after);
       if (waits[later] > 0 && --waits[later] == 0) ready.push_back(later);
     }
   }
+  result.clocks.resize(calls);
   return result;
 }
 
