@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: the exit code says so, and no half file stays."""
+"""Ctrl-C, SIGTERM and a terminal that is closed: the exit code says so, and no half file stays."""
 import json
 import os
 import shutil
@@ -38,7 +38,8 @@ def test_the_third_signal_leaves_no_half_file(tmp_path):
     shutil.rmtree(tmp_path)
 
 
-@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143),
+                                          (signal.SIGHUP, 129)])
 @pytest.mark.parametrize("output_format", ["vis", "db"])
 def test_cancel(tmp_path, number, code, output_format):
     for side in ("target", "golden"):
@@ -62,6 +63,22 @@ def test_cancel(tmp_path, number, code, output_format):
         assert path.name.endswith(".vis"), f"{path.name} stayed"
         json.loads(path.read_text())
     assert output_format == "vis" or not written
+    shutil.rmtree(tmp_path)
+
+
+def test_under_nohup_it_goes_on(tmp_path):
+    for rank in range(RANKS // 10):
+        os.makedirs(tmp_path / "target", exist_ok=True)
+        os.symlink(SAMPLE / "target/step0/rank0", tmp_path / "target" / f"rank{rank}")
+    job = subprocess.Popen(["nohup", program(), "graph", "target", "-o", "out"], cwd=tmp_path,
+                           stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    for line in job.stderr:
+        if b"] done" in line:
+            break
+    job.send_signal(signal.SIGHUP)
+    rest = job.stderr.read().decode()
+    assert job.wait(timeout=60) == 0, rest
+    assert len(list((tmp_path / "out").iterdir())) == RANKS // 10
     shutil.rmtree(tmp_path)
 
 
