@@ -1,10 +1,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <optional>
+#include <system_error>
 
 #include "app/fail_on.h"
 #include "app/graph_plan.h"
+#include "base/diagnostics.h"
 #include "base/file.h"
 #include "base/numbers.h"
 #include "base/thread_pool.h"
@@ -13,6 +16,7 @@
 #include "cli/job_options.h"
 #include "cli/signals.h"
 #include "compare/tolerance.h"
+#include "dump/layout.h"
 #include "formats/json/config_json.h"
 #include "formats/json/json_writer.h"
 #include "report/printable.h"
@@ -82,6 +86,20 @@ Status Export(viewer::ViewerApi* api, const std::string& path, const std::string
   return out.Commit();
 }
 
+/// PATH may be a dump or a directory of several; the golden side is one dump.
+Status CheckSides(const std::filesystem::path& path, const std::filesystem::path& golden) {
+  std::error_code error;
+  if (std::filesystem::is_regular_file(path, error)) {
+    return InvalidArgumentError("--golden is about dumps, but this is a file",
+                                "give the directory of a dump, or leave --golden out",
+                                path.string());
+  }
+  base::Diagnostics foreign;
+  MSPROBE_ASSIGN_OR_RETURN(const dump::DumpTree right, dump::FindDumpUnits(golden, &foreign));
+  const Result<dump::DumpTree> left = dump::FindDumpUnits(path, &foreign);
+  return left.ok() ? dump::PairUnits(*left, right).status() : Status::Ok();
+}
+
 /// How dumps are compared; what cannot work is said here rather than in the page.
 Result<app::UnitJob> ReadDumps(const Arguments& arguments) {
   app::UnitJob job;
@@ -91,6 +109,9 @@ Result<app::UnitJob> ReadDumps(const Arguments& arguments) {
       return InvalidArgumentError(std::string(option) + " is about two dumps, but there is one",
                                   "give --golden DIR, or leave it out");
     }
+  }
+  if (!job.golden.empty()) {
+    MSPROBE_RETURN_IF_ERROR(CheckSides(arguments.positional[0], job.golden));
   }
   MSPROBE_RETURN_IF_ERROR(ReadJob(arguments, "strict", &job));
   MSPROBE_RETURN_IF_ERROR(app::MatchOptionsOf(job).status());
@@ -127,6 +148,11 @@ int RunView(const Arguments& arguments) {
   if (!dumps.ok()) return Fail(dumps.status());
   options.dumps = *dumps;
   options.data = arguments.Value("--data");
+  std::error_code error;
+  if (!options.data.empty() && !std::filesystem::is_directory(options.data, error)) {
+    return Fail(
+        NotFoundError("--data names no directory", "check the path", options.data.string()));
+  }
   const Result<std::unique_ptr<viewer::ViewerApi>> api =
       viewer::ViewerApi::Create(arguments.positional[0], options);
   if (!api.ok()) return Fail(api.status());

@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/file.h"
 #include "viewer/vis_name.h"
 
 namespace msprobe::viewer {
@@ -160,7 +161,11 @@ Result<FileCatalog> FileCatalog::Create(const fs::path& root) {
   if (error) {
     return NotFoundError("there is nothing to view", "check the path", root.string());
   }
-  if (fs::is_directory(catalog.root_)) return catalog;
+  if (fs::is_directory(catalog.root_, error)) {
+    const fs::directory_iterator readable(catalog.root_, error);
+    if (!error) return catalog;
+    return base::ReadError("cannot list the directory", error.value(), root.string());
+  }
   if (!KindOfFile(catalog.root_.filename().string())) {
     return InvalidArgumentError("not a .vis or .vis.db file",
                                 "give such a file, or the directory that holds them",
