@@ -39,16 +39,17 @@ class UnitInspector {
     open.need_construct = false;
     open.need_stack = false;
     auto opened = dump::RankDump::Open(report_.directory, open, &own);
-    if (!opened.ok()) {
-      report_.status = std::move(opened).status();
-      return std::move(report_);
-    }
     for (const base::Diagnostic& entry : own.entries()) {
       if (entry.kind == base::DiagnosticKind::kTornTail) {
-        MarkTorn(entry.status.path());
-      } else {
+        Mark(FileState::kTorn, entry.status);
+      } else if (opened.ok()) {
         diagnostics->Add(entry.kind, entry.status);
       }
+    }
+    if (!opened.ok()) {
+      report_.status = std::move(opened).status();
+      Mark(FileState::kDamaged, report_.status);
+      return std::move(report_);
     }
     CountEntries(**opened);
     FindExtraFiles();
@@ -61,7 +62,11 @@ class UnitInspector {
     file.name = name;
     const std::filesystem::path path = report_.directory / name;
     std::error_code error;
-    if (!std::filesystem::exists(path, error)) {
+    const bool exists = std::filesystem::exists(path, error);
+    if (error) {
+      file.state = FileState::kDamaged;
+      file.problem = IoError("cannot be looked at", error.value(), path.string());
+    } else if (!exists) {
       file.state = FileState::kMissing;
     } else if (options_.repair) {
       Result<RepairResult> repaired = RepairJsonFile(report_.directory, name);
@@ -80,9 +85,12 @@ class UnitInspector {
     report_.files.push_back(std::move(file));
   }
 
-  void MarkTorn(std::string_view path) {
+  /// The file that `problem` is about, unless more is known of it.
+  void Mark(FileState state, const Status& problem) {
     for (JsonFileReport& file : report_.files) {
-      if (path.ends_with("/" + file.name)) file.state = FileState::kTorn;
+      if (file.state != FileState::kWhole || !problem.path().ends_with("/" + file.name)) continue;
+      file.state = state;
+      if (state == FileState::kDamaged) file.problem = problem;
     }
   }
 
