@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "app/output_directory.h"
 #include "base/file.h"
 #include "compare/tolerance_learning.h"
 
@@ -50,6 +51,9 @@ Result<ToleranceSummary> LearnTolerances(const ToleranceJob& job, JobObserver* o
     return InvalidArgumentError("the file is there already", "give another name with -o",
                                 job.output.string());
   }
+  OutputDirectory directory;
+  const std::filesystem::path parent = job.output.parent_path();
+  MSPROBE_RETURN_IF_ERROR(directory.Prepare(parent.empty() ? "." : parent));
   LearningSink sink;
   ToleranceSummary summary;
   MSPROBE_ASSIGN_OR_RETURN(summary.results, RunUnits(job, &sink, observer, cancel, diagnostics));
@@ -64,9 +68,6 @@ Result<ToleranceSummary> LearnTolerances(const ToleranceJob& job, JobObserver* o
   compare::ToleranceProfile profile;
   sink.learner().AddTo(job.margin, &profile);
   summary.rules = profile.rules().size();
-  if (!job.output.parent_path().empty()) {
-    MSPROBE_RETURN_IF_ERROR(base::CreateDirectories(job.output.parent_path()));
-  }
   MSPROBE_ASSIGN_OR_RETURN(base::AtomicFile file, base::AtomicFile::Create(job.output));
   MSPROBE_RETURN_IF_ERROR(file.Append(profile.ToYaml(
       "Errors that are rounding, learned by msprobe tolerance from two runs. The first rule that "
