@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cinttypes>
 #include <cstdio>
@@ -26,8 +27,13 @@ void Print(std::string* out, const char* format, Args... args) {
 }
 
 std::string_view VerdictSentence(const RunReport& report) {
+  const bool no_values = std::ranges::all_of(report.units, [](const UnitSummary& unit) {
+    return unit.mode == compare::CompareMode::kStructure;
+  });
   switch (report.verdict) {
-    case Verdict::kSame: return "the values agree within the tolerance";
+    case Verdict::kSame:
+      return no_values ? "the structure agrees; there are no values in the dumps"
+                       : "the values agree within the tolerance";
     case Verdict::kIncomplete: return "what was compared agrees, but not all could be compared";
     case Verdict::kDiverged: break;
   }
