@@ -125,6 +125,13 @@ class JobRunner {
     std::shared_ptr<graph::Graph> golden;  ///< null: there is none
   };
 
+  /// What a pair of graphs is compared for.
+  struct PairUse {
+    size_t threads = 1;
+    bool find_causes = false;
+    bool tell_progress = false;
+  };
+
   bool cancelled() const { return cancel_ != nullptr && cancel_->cancelled(); }
 
   Status Prepare(base::Diagnostics* diagnostics);
@@ -136,7 +143,7 @@ class JobRunner {
   Status ComparePair(size_t index, const Graphs& graphs, size_t inner_threads);
   Result<Graphs> BuildBoth(Work* work, size_t inner_threads);
   Result<compare::Comparison> Pair(size_t index, const GraphPointer& target,
-                                   const GraphPointer& golden, size_t inner_threads, bool progress);
+                                   const GraphPointer& golden, const PairUse& use);
   Result<compare::DivergenceReport> JudgeByReference(size_t index, const GraphPointer& target,
                                                      const GraphPointer& golden,
                                                      size_t inner_threads);
@@ -338,24 +345,25 @@ Status JobRunner::CompareUnit(size_t index, size_t inner_threads) {
 }
 
 Result<compare::Comparison> JobRunner::Pair(size_t index, const GraphPointer& target,
-                                            const GraphPointer& golden, size_t inner_threads,
-                                            bool progress) {
+                                            const GraphPointer& golden, const PairUse& use) {
   Work& work = works_[index];
   MSPROBE_RETURN_IF_ERROR(CheckTasks(*target->dump, *golden->dump));
   const compare::CompareMode mode =
       compare::ChooseMode(*target->dump, *golden->dump, &work.diagnostics);
   std::optional<base::StageTimer> stage(std::in_place, "match");
   graph::MatchOptions match_options = match_options_;
-  match_options.threads = inner_threads;
+  match_options.threads = use.threads;
   match_options.cancel = cancel_;
+  match_options.leave_records = true;
   MSPROBE_ASSIGN_OR_RETURN(graph::Match match,
                            graph::MatchGraphs(*target, *golden, match_options, &work.diagnostics));
   stage.emplace("compare");
   compare::CompareOptions options;
-  options.threads = inner_threads;
+  options.threads = use.threads;
   options.cancel = cancel_;
-  options.progress = [this, index, progress](size_t done, size_t total) {
-    if (!progress) return;
+  options.gather_facts = use.find_causes;
+  options.progress = [this, index, tell = use.tell_progress](size_t done, size_t total) {
+    if (!tell) return;
     observer_.UnitProgress(index, 0.3 + 0.6 * static_cast<double>(done) /
                                             static_cast<double>(std::max<size_t>(1, total)));
   };
@@ -366,8 +374,10 @@ Status JobRunner::ComparePair(size_t index, const Graphs& graphs, size_t inner_t
   Work& work = works_[index];
   const auto& [target, golden] = graphs;
   if (work.golden_link) golden_links_.Link(*work.golden_link, golden.get());
-  MSPROBE_ASSIGN_OR_RETURN(compare::Comparison comparison,
-                           Pair(index, target, golden, inner_threads, true));
+  MSPROBE_ASSIGN_OR_RETURN(
+      compare::Comparison comparison,
+      Pair(index, target, golden,
+           {.threads = inner_threads, .find_causes = !work.plan.reference, .tell_progress = true}));
   std::optional<base::StageTimer> stage(std::in_place, "find causes");
   compare::DivergenceReport divergences;
   if (work.plan.reference) {
@@ -402,7 +412,7 @@ Result<compare::DivergenceReport> JobRunner::JudgeByReference(size_t index,
   compare::ToleranceProfile profile = tolerance_;  // rules of the user come first
   {
     MSPROBE_ASSIGN_OR_RETURN(const compare::Comparison comparison,
-                             Pair(index, golden, reference, inner_threads, false));
+                             Pair(index, golden, reference, {.threads = inner_threads}));
     if (comparison.mode == compare::CompareMode::kMd5) {
       return InvalidArgumentError("checksums say nothing about precision",
                                   "collect all three runs with task statistics or tensor, "
@@ -413,8 +423,9 @@ Result<compare::DivergenceReport> JobRunner::JudgeByReference(size_t index,
     learner.Add(comparison, inner_threads);
     learner.AddTo(kMargin, &profile);
   }
-  MSPROBE_ASSIGN_OR_RETURN(compare::Comparison comparison,
-                           Pair(index, target, reference, inner_threads, false));
+  MSPROBE_ASSIGN_OR_RETURN(
+      compare::Comparison comparison,
+      Pair(index, target, reference, {.threads = inner_threads, .find_causes = true}));
   return compare::FindDivergences(&comparison, inner_threads, &profile);
 }
 

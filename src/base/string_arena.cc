@@ -5,24 +5,28 @@
 
 namespace msprobe::base {
 
-std::string_view StringArena::Copy(std::string_view text) {
-  if (text.empty()) return {};
-  if (text.size() > kBlock / 4) {
-    blocks_.push_back(std::make_unique_for_overwrite<char[]>(text.size()));
-    std::memcpy(blocks_.back().get(), text.data(), text.size());
-    return {blocks_.back().get(), text.size()};
+char* StringArena::Reserve(size_t size) {
+  if (size > kBlock / 4) {
+    blocks_.push_back(std::make_unique_for_overwrite<char[]>(size));
+    return blocks_.back().get();
   }
-  if (text.size() > left_) {
+  if (size > left_) {
     blocks_.push_back(std::make_unique_for_overwrite<char[]>(kBlock));
     block_ = blocks_.back().get();
     position_ = block_;
     left_ = kBlock;
   }
-  std::memcpy(position_, text.data(), text.size());
-  const std::string_view copy(position_, text.size());
-  position_ += text.size();
-  left_ -= text.size();
-  return copy;
+  char* const place = position_;
+  position_ += size;
+  left_ -= size;
+  return place;
+}
+
+std::string_view StringArena::Copy(std::string_view text) {
+  if (text.empty()) return {};
+  char* const copy = Reserve(text.size());
+  std::memcpy(copy, text.data(), text.size());
+  return {copy, text.size()};
 }
 
 void StringArena::Clear() {

@@ -11,6 +11,8 @@ namespace msprobe::base {
 class StringArena {
  public:
   std::string_view Copy(std::string_view text);
+  /// Room for `size` bytes, which is more than 0.
+  char* Reserve(size_t size);
   /// Takes over the strings of another arena; their views stay valid.
   void Adopt(StringArena&& other);
   /// Forgets all strings and keeps one block, so that an arena that is reused need not allocate.

@@ -93,10 +93,12 @@ Result<DumpsCompared> CompareDumps(const std::string& target, const std::string&
   graph::MatchOptions match_options;
   match_options.mode = ModeOf(options.match);
   match_options.threads = threads;
+  match_options.leave_records = true;
   MSPROBE_ASSIGN_OR_RETURN(graph::Match match, graph::MatchGraphs(*target_graph, *golden_graph,
                                                                   match_options, &diagnostics));
   compare::CompareOptions compare_options;
   compare_options.threads = threads;
+  compare_options.gather_facts = true;
   MSPROBE_ASSIGN_OR_RETURN(compare::Comparison comparison,
                            compare::Compare(std::move(target_graph), std::move(golden_graph),
                                             std::move(match), mode, compare_options, &diagnostics));

@@ -9,6 +9,7 @@
 #include "base/thread_pool.h"
 #include "compare/fused_compare.h"
 #include "compare/node_compare.h"
+#include "compare/node_facts.h"
 #include "compare/reason_table.h"
 #include "compare/verdict.h"
 
@@ -54,6 +55,8 @@ class Assembler {
       diagnostics_.Add(damage.kind, std::move(damage.status));
     }
     huge_.insert(huge_.end(), part.huge.begin(), part.huge.end());
+    for (const auto& [id, reason] : part.broken) graph::BreakPair(id, reason, &comparison_.match);
+    if (comparison_.facts != nullptr) AppendFacts(std::move(part.facts), comparison_.facts.get());
     part = {};
   }
 
@@ -112,9 +115,11 @@ class Comparer {
     base::ParallelFor(parts.size(), 1, options_.threads, [&](size_t first, size_t last) {
       for (size_t part = first; part < last && !Cancelled(options_); ++part) {
         NodeComparer comparer(sides_, comparison_.mode, 0, options_.cancel, &parts[part]);
+        FactGatherer gatherer(comparison_, &parts[part].facts);
         const size_t end = std::min(count, (part + 1) * size);
-        for (size_t node = part * size; node < end; ++node) {
-          comparer.Compare(static_cast<graph::NodeId>(node));
+        for (auto node = static_cast<graph::NodeId>(part * size); node < end; ++node) {
+          comparer.Compare(node);
+          if (comparison_.facts != nullptr) comparer.GatherFacts(node, &gatherer);
         }
         Progress(parts[part].ids.size());
         const std::lock_guard lock(mutex);
@@ -250,7 +255,13 @@ Result<Comparison> Compare(std::shared_ptr<const graph::Graph> target,
   comparison.golden = std::move(golden);
   comparison.match = std::move(match);
   comparison.nodes.resize(comparison.target->nodes.size());
+  // Real data takes far longer than its records, and huge tensors are compared out of turn.
+  if (options.gather_facts && (mode == CompareMode::kStatistics || mode == CompareMode::kMd5)) {
+    comparison.facts = std::make_shared<FactTable>();
+    comparison.facts->nodes.reserve(comparison.nodes.size());
+  }
   MSPROBE_RETURN_IF_ERROR(Comparer(&comparison, options, diagnostics).Run());
+  comparison.match.unchecked.reset();
   JudgeParents(&comparison);
   CompareFusedGroups(&comparison);
   return comparison;

@@ -55,6 +55,8 @@ struct NodeResult {
   uint32_t values_size = 0;
 };
 
+struct FactTable;
+
 inline constexpr size_t kUlpPlace = 6;  ///< into ValueResult::metrics
 
 /// What one rank's target and golden have in common. The graphs are kept alive.
@@ -68,6 +70,8 @@ struct Comparison {
   std::vector<stats::UlpCounts> ulps;  ///< real data: of the values that are floats
   std::vector<std::string> reasons;    ///< [0] is empty
   uint64_t unreadable_tensors = 0;
+  /// With CompareOptions::gather_facts: what FindDivergences() needs of the records, and takes.
+  std::shared_ptr<FactTable> facts;
 
   const NodeResult& result(graph::NodeId target_node) const { return nodes[target_node]; }
   /// How many units in the last place the elements are apart; null where nothing was counted.
@@ -77,10 +81,12 @@ struct Comparison {
 struct CompareOptions {
   size_t threads = 1;
   const base::CancelToken* cancel = nullptr;
+  bool gather_facts = false;  ///< FindDivergences() follows, and need not read the records again
   /// Called with (done, total) target nodes, from any thread.
   std::function<void(size_t, size_t)> progress;
 };
 
+/// Also decides about the pairs whose records nobody has checked (MatchOptions::leave_records).
 Result<Comparison> Compare(std::shared_ptr<const graph::Graph> target,
                            std::shared_ptr<const graph::Graph> golden, graph::Match match,
                            CompareMode mode, const CompareOptions& options,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <span>
 #include <unordered_map>
+#include <utility>
 
 #include "compare/data_flow.h"
 #include "compare/node_facts.h"
@@ -23,10 +24,10 @@ constexpr double kGrowth = 10;
 
 class Finder {
  public:
-  Finder(const Comparison& comparison, size_t threads, const ToleranceProfile* profile)
+  Finder(const Comparison& comparison, FactTable facts)
       : comparison_(comparison),
         graph_(*comparison.target),
-        facts_(GatherFacts(comparison, threads, profile)),
+        facts_(std::move(facts)),
         flow_(comparison, facts_),
         noise_(facts_, flow_),
         states_(comparison.nodes.size()) {
@@ -490,7 +491,7 @@ std::string_view RoleName(Role role) {
 DivergenceReport FindDivergences(Comparison* comparison, size_t threads,
                                  const ToleranceProfile* profile) {
   if (comparison->mode == CompareMode::kStructure) return {};
-  DivergenceReport report = Finder(*comparison, threads, profile).Run();
+  DivergenceReport report = Finder(*comparison, TakeFacts(comparison, threads, profile)).Run();
   RaiseCulprits(report, comparison);
   return report;
 }

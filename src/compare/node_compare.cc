@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "graph/node_name.h"
+#include "graph/record_check.h"
 
 namespace msprobe::compare {
 
@@ -16,6 +17,7 @@ using dump::Record;
 using dump::Section;
 using dump::Value;
 using dump::ValueKind;
+using graph::MatchReason;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr uint64_t kHugeElements = uint64_t{1} << 25;
@@ -55,24 +57,66 @@ void NodeComparer::Raise(NodeStatus status, std::string_view reason, ValueResult
 void NodeComparer::Compare(graph::NodeId target_node) {
   const graph::NodeId golden_node = sides_.match.golden_of_target[target_node];
   NodeResult result;
+  target_read_ = false;
   if (golden_node == graph::kNoNode) {
     result.reason = results_.reasons.Intern(
         graph::MatchNote(sides_.match, sides_.target, sides_.golden, target_node, true));
-  } else {
-    result.status = NodeStatus::kPass;
-    by_mapping_ = sides_.match.by_mapping[target_node];
-    const bool readable =
-        ReadRecords(sides_.target.nodes[target_node], sides_.golden.nodes[golden_node], &result);
-    PairValues(target_record_, golden_record_, by_mapping_, &pairs_);
-    if (readable && HasHugeTensor()) {
-      results_.huge.push_back(target_node);
-      return;
-    }
-    CompareValues(&result);
-    Judge(target_node, &result);
+  } else if (!ComparePair(target_node, golden_node, &result)) {
+    results_.huge.push_back(target_node);
+    return;
   }
   results_.ids.push_back(target_node);
   results_.nodes.push_back(result);
+}
+
+/// False for a pair that is left for later.
+bool NodeComparer::ComparePair(graph::NodeId target_node, graph::NodeId golden_node,
+                               NodeResult* result) {
+  const graph::Node& target = sides_.target.nodes[target_node];
+  const graph::Node& golden = sides_.golden.nodes[golden_node];
+  result->status = NodeStatus::kPass;
+  by_mapping_ = sides_.match.by_mapping[target_node];
+  const bool readable = ReadRecords(target, golden, result);
+  const MatchReason reason = CheckPair(target_node, readable);
+  if (reason != MatchReason::kNone && sides_.match.unchecked == graph::RecordRule::kSame) {
+    result->status = NodeStatus::kUnmatched;
+    result->reason = results_.reasons.Intern(graph::MatchReasonText(reason));
+    return true;
+  }
+  mismatch_ = reason == MatchReason::kOtherDType ? MatchReason::kNone : reason;
+  if (readable && (target.entry == dump::kNoEntry) != (golden.entry == dump::kNoEntry)) {
+    Raise(NodeStatus::kWarning,
+          target.entry == dump::kNoEntry ? "not compared: target has no record of this node"
+                                         : "not compared: golden has no record of this node",
+          result);
+  }
+  PairValues(target_record_, golden_record_, by_mapping_, &pairs_);
+  if (readable && HasHugeTensor()) return false;
+  CompareValues(result);
+  Judge(target_node, result);
+  return true;
+}
+
+/// Why the records do not fit to each other, by now or by the matching.
+MatchReason NodeComparer::CheckPair(graph::NodeId target_node, bool readable) {
+  const graph::Match& match = sides_.match;
+  if (!match.unchecked) {
+    return match.mismatched[target_node] ? match.target_reason[target_node] : MatchReason::kNone;
+  }
+  if (!readable || target_node == graph::kRootNode) return MatchReason::kNone;
+  const MatchReason reason = graph::CheckRecords(target_record_, golden_record_, *match.unchecked);
+  if (reason != MatchReason::kNone) results_.broken.emplace_back(target_node, reason);
+  return reason;
+}
+
+void NodeComparer::GatherFacts(graph::NodeId target_node, FactGatherer* gatherer) {
+  const graph::Node& target = sides_.target.nodes[target_node];
+  if (!target_read_ && target.entry != dump::kNoEntry) {
+    target_read_ = sides_.target.dump->Read(target.entry, &target_record_).ok();
+  }
+  const NodeResult& result = results_.nodes.back();
+  gatherer->Add(target_node, target_read_ ? &target_record_ : nullptr, golden_record_,
+                std::span(results_.values).subspan(result.values_begin, result.values_size));
 }
 
 /// False if a record is damaged; a node without a record has no values.
@@ -95,16 +139,10 @@ bool NodeComparer::ReadRecord(const graph::Graph& graph, std::string_view side,
 
 bool NodeComparer::ReadRecords(const graph::Node& target, const graph::Node& golden,
                                NodeResult* result) {
-  const bool target_read = ReadRecord(sides_.target, "target", target, &target_record_, result);
-  const bool golden_read = ReadRecord(sides_.golden, "golden", golden, &golden_record_, result);
-  if (!target_read || !golden_read) return false;
-  if ((target.entry == dump::kNoEntry) != (golden.entry == dump::kNoEntry)) {
-    Raise(NodeStatus::kWarning,
-          target.entry == dump::kNoEntry ? "not compared: target has no record of this node"
-                                         : "not compared: golden has no record of this node",
-          result);
-  }
-  return true;
+  const bool target_fine = ReadRecord(sides_.target, "target", target, &target_record_, result);
+  const bool golden_fine = ReadRecord(sides_.golden, "golden", golden, &golden_record_, result);
+  target_read_ = target_fine && target.entry != dump::kNoEntry;
+  return target_fine && golden_fine;
 }
 
 bool NodeComparer::HasHugeTensor() const {
@@ -320,9 +358,8 @@ void NodeComparer::Judge(graph::NodeId node, NodeResult* result) {
     return;
   }
   const NodeVerdict verdict = JudgeNode(mode_, evidence_);
-  if (sides_.match.mismatched[node]) {
-    Raise(NodeStatus::kError, graph::MatchReasonText(sides_.match.target_reason[node]), result);
-  }
+  const bool mismatched = mismatch_ != MatchReason::kNone;
+  if (mismatched) Raise(NodeStatus::kError, graph::MatchReasonText(mismatch_), result);
   JudgeValues(result);
   Raise(verdict.status, verdict.reason, result);
   if (pairs_.golden_tensors_left > 0) {
@@ -330,9 +367,7 @@ void NodeComparer::Judge(graph::NodeId node, NodeResult* result) {
   }
   // What could not be read must not look like a pass in a viewer that knows only the index.
   if (result->status == NodeStatus::kUnreadable) return;
-  result->index = sides_.match.mismatched[node] && mode_ != CompareMode::kStructure
-                      ? 1
-                      : NodeIndex(mode_, evidence_);
+  result->index = mismatched && mode_ != CompareMode::kStructure ? 1 : NodeIndex(mode_, evidence_);
   if (std::isnan(result->index) && !evidence_.empty() && mode_ != CompareMode::kStructure) {
     Raise(NodeStatus::kWarning, "not compared: nothing that can be compared was recorded", result);
   }

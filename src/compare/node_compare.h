@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "compare/comparison.h"
+#include "compare/node_facts.h"
 #include "compare/reason_table.h"
 #include "compare/tensor_compare.h"
 #include "compare/value_pairing.h"
@@ -23,6 +25,9 @@ struct NodeResults {
   ReasonTable reasons;
   std::vector<base::Diagnostic> damaged;  ///< records and tensors
   std::vector<graph::NodeId> huge;        ///< left out: compare them one at a time, see below
+  /// Pairs of which only now is it known that they are none, or unlike.
+  std::vector<std::pair<graph::NodeId, graph::MatchReason>> broken;
+  FactTable facts;  ///< by position in `ids`, if they were gathered
 };
 
 /// Compares nodes by their own records; what depends on other nodes comes later.
@@ -40,8 +45,12 @@ class NodeComparer {
                const base::CancelToken* cancel, NodeResults* results);
 
   void Compare(graph::NodeId target_node);
+  /// Of the node that was compared last, from the same records.
+  void GatherFacts(graph::NodeId target_node, FactGatherer* gatherer);
 
  private:
+  bool ComparePair(graph::NodeId target_node, graph::NodeId golden_node, NodeResult* result);
+  graph::MatchReason CheckPair(graph::NodeId target_node, bool readable);
   bool ReadRecords(const graph::Node& target, const graph::Node& golden, NodeResult* result);
   bool ReadRecord(const graph::Graph& graph, std::string_view side, const graph::Node& node,
                   dump::Record* record, NodeResult* result);
@@ -69,6 +78,8 @@ class NodeComparer {
   const base::CancelToken* cancel_;
   NodeResults& results_;
   bool by_mapping_ = false;
+  bool target_read_ = false;                                 ///< target_record_ is that of the node
+  graph::MatchReason mismatch_ = graph::MatchReason::kNone;  ///< paired in spite of it
   dump::Record target_record_;
   dump::Record golden_record_;
   ValuePairs pairs_;

@@ -69,181 +69,6 @@ graph::NodeId ForwardOf(const graph::Graph& graph, const graph::Node& node) {
   return graph.Find(forward);
 }
 
-/// Gathers the facts of nodes [begin, end); `uses` and nodes of the table count from its own start.
-class Gatherer {
- public:
-  Gatherer(const Comparison& comparison, FactTable* table)
-      : comparison_(comparison), table_(*table) {}
-
-  void Gather(graph::NodeId begin, graph::NodeId end) {
-    table_.nodes.resize(end - begin);
-    for (graph::NodeId id = begin; id < end; ++id) Gather(id, &table_.nodes[id - begin]);
-  }
-
- private:
-  void Gather(graph::NodeId id, NodeFacts* facts) {
-    const graph::Node& node = comparison_.target->nodes[id];
-    facts->forward = ForwardOf(*comparison_.target, node);
-    if (node.entry == dump::kNoEntry) return;
-    if (!comparison_.target->dump->Read(node.entry, &record_).ok()) return;
-    facts_ = facts;
-    facts_->is_collective = record_.is_distributed;
-    // An unmatched node only passes data on: what goes in and out still has fingerprints.
-    const NodeResult& result = comparison_.nodes[id];
-    results_ = result.values_size == record_.values.size()
-                   ? comparison_.values.data() + result.values_begin
-                   : nullptr;
-    NoteSizes(id);
-    if (results_ != nullptr) Measure();
-    AddUses(id);
-  }
-
-  /// parameters_grad is what a node made, though its record calls it parameters.
-  Section SectionOf(const Value& value) const {
-    return record_.direction == dump::Direction::kParametersGrad ? Section::kOutput : value.section;
-  }
-
-  void NoteSizes(graph::NodeId id) {
-    bool dtypes_differ = false;
-    for (size_t i = 0; i < record_.values.size(); ++i) {
-      const Value& value = record_.values[i];
-      if (value.kind != ValueKind::kTensor) continue;
-      facts_->dtype = Coarser(facts_->dtype, value.dtype);
-      dtypes_differ |= results_ != nullptr && results_[i].reason != 0;
-    }
-    facts_->reduction = ReductionLength(comparison_.target->nodes[id], record_);
-    if (dtypes_differ) facts_->dtype = Coarser(facts_->dtype, CoarsestOfGolden(id));
-  }
-
-  DType CoarsestOfGolden(graph::NodeId id) {
-    const graph::NodeId partner = comparison_.match.golden_of_target[id];
-    const graph::Node& node = comparison_.golden->nodes[partner];
-    DType coarsest = DType::kUnknown;
-    if (node.entry == dump::kNoEntry ||
-        !comparison_.golden->dump->Read(node.entry, &golden_record_).ok()) {
-      return coarsest;
-    }
-    for (const Value& value : golden_record_.values) coarsest = Coarser(coarsest, value.dtype);
-    return coarsest;
-  }
-
-  bool IsGradient() const {
-    return record_.direction == dump::Direction::kBackward ||
-           record_.direction == dump::Direction::kParametersGrad;
-  }
-
-  /// The largest element of all gradients that the node made; 0 in forward.
-  double GradientPeak() const {
-    double peak = 0;
-    if (!IsGradient()) return peak;
-    for (const Value& value : record_.values) {
-      for (const dump::Statistic* extreme : {&value.max, &value.min}) {
-        if (SectionOf(value) != Section::kOutput || !extreme->has_number()) continue;
-        if (std::isfinite(extreme->number)) peak = std::max(peak, std::fabs(extreme->number));
-      }
-    }
-    return peak;
-  }
-
-  /// Gradients that cancel to nothing (the bias in front of a softmax) hold rounding only: they
-  /// are measured against the largest gradient of the same node as well. A vector is a sum over all
-  /// rows, whose terms are about as large as those of the matrix beside it.
-  static double SmallestScale(const Value& value, double gradient_peak) {
-    constexpr double kCancelled = 0.01;
-    return (value.shape_size <= 1 ? 1 : kCancelled) * gradient_peak;
-  }
-
-  void Measure() {
-    const double gradient_peak = GradientPeak();
-    errors_.assign(record_.values.size(), 0);
-    for (size_t i = 0; i < record_.values.size(); ++i) {
-      const Value& value = record_.values[i];
-      if (value.kind != ValueKind::kTensor) continue;
-      const Section section = SectionOf(value);
-      const ValueError measured = MeasureValue(comparison_.mode, record_, value, results_[i],
-                                               SmallestScale(value, gradient_peak));
-      facts_->has_inputs |= section == Section::kInput;
-      if (!measured.compared) {
-        facts_->inputs_unknown |= section != Section::kOutput && results_[i].reason != 0;
-        continue;
-      }
-      facts_->compared = true;
-      errors_[i] = measured.error;
-      Note(value, section, measured.error);
-    }
-  }
-
-  /// Whole numbers are exact, whatever the node computes beside them; of others it is not known
-  /// yet which error is rounding.
-  void Note(const Value& value, Section section, double error) {
-    const bool differs = error > 0 && UnitRoundoff(value.dtype) == 0;
-    switch (section) {
-      case Section::kInput:
-        facts_->error_in = std::max(facts_->error_in, error);
-        facts_->inputs_differ |= differs;
-        break;
-      case Section::kOutput:
-        facts_->error_out = std::max(facts_->error_out, error);
-        facts_->outputs_differ |= differs;
-        break;
-      case Section::kParameter:
-        if (error > 10 * facts_->parameter_error) facts_->differing_parameter = value.key;
-        facts_->parameter_error = std::max(facts_->parameter_error, error);
-        facts_->parameters_differ |= differs;
-        break;
-    }
-  }
-
-  void AddUses(graph::NodeId id) {
-    const auto size = [&] { return static_cast<uint32_t>(table_.uses.size()); };
-    const auto add = [&](Section wanted, bool differing_only) {
-      for (size_t i = 0; i < record_.values.size(); ++i) {
-        const Value& value = record_.values[i];
-        const double error = results_ == nullptr ? 0 : errors_[i];
-        if (value.kind != ValueKind::kTensor || SectionOf(value) != wanted) continue;
-        if (differing_only && results_ != nullptr && error == 0) continue;
-        table_.uses.push_back(Identify(record_, value));
-        table_.uses.back().error = error;
-      }
-    };
-    facts_->inputs_begin = size();
-    add(Section::kInput, true);
-    facts_->inputs_end = facts_->outputs_begin = size();
-    add(Section::kOutput, false);
-    facts_->outputs_end = size();
-    if (facts_->parameter_error == 0) return;
-    for (size_t i = 0; i < record_.values.size(); ++i) {
-      const Value& value = record_.values[i];
-      if (SectionOf(value) != Section::kParameter || errors_[i] == 0) continue;
-      table_.differing_parameters.push_back({Identify(record_, value).fingerprint, id, errors_[i]});
-    }
-  }
-
-  const Comparison& comparison_;
-  FactTable& table_;
-  NodeFacts* facts_ = nullptr;
-  const ValueResult* results_ = nullptr;
-  Record record_;
-  Record golden_record_;
-  std::vector<double> errors_;
-};
-
-/// Puts a part behind those before it.
-void Append(FactTable part, FactTable* table) {
-  const auto shift = static_cast<uint32_t>(table->uses.size());
-  for (NodeFacts& facts : part.nodes) {
-    for (uint32_t* place :
-         {&facts.inputs_begin, &facts.inputs_end, &facts.outputs_begin, &facts.outputs_end}) {
-      *place += shift;
-    }
-    table->nodes.push_back(std::move(facts));
-  }
-  table->uses.insert(table->uses.end(), part.uses.begin(), part.uses.end());
-  table->differing_parameters.insert(table->differing_parameters.end(),
-                                     part.differing_parameters.begin(),
-                                     part.differing_parameters.end());
-}
-
 /// A module is as coarse as what it runs. Gradients are as coarse as the forward they belong to:
 /// autocast computes them in short dtypes too, and records them in the long ones.
 void SpreadDTypes(const graph::Graph& graph, std::vector<NodeFacts>* nodes) {
@@ -299,15 +124,168 @@ void Decide(const Comparison& comparison, graph::NodeId id, const ToleranceProfi
   facts->parameters_differ |= facts->parameter_error > facts->tolerance;
 }
 
+/// Gradients that cancel to nothing (the bias in front of a softmax) hold rounding only: they
+/// are measured against the largest gradient of the same node as well. A vector is a sum over all
+/// rows, whose terms are about as large as those of the matrix beside it.
+double SmallestScale(const Value& value, double gradient_peak) {
+  constexpr double kCancelled = 0.01;
+  return (value.shape_size <= 1 ? 1 : kCancelled) * gradient_peak;
+}
+
+/// False, and an empty record, where there is none that can be read.
+bool ReadRecordOf(const graph::Graph& graph, graph::NodeId id, Record* record) {
+  const dump::EntryId entry = graph.nodes[id].entry;
+  if (entry != dump::kNoEntry && graph.dump->Read(entry, record).ok()) return true;
+  record->values.clear();
+  return false;
+}
+
 }  // namespace
+
+void FactGatherer::Add(graph::NodeId id, const Record* record, const Record& golden,
+                       std::span<const ValueResult> results) {
+  facts_ = &table_.nodes.emplace_back();
+  facts_->forward = ForwardOf(*comparison_.target, comparison_.target->nodes[id]);
+  if (record == nullptr) return;
+  record_ = record;
+  facts_->is_collective = record->is_distributed;
+  // An unmatched node only passes data on: what goes in and out still has fingerprints.
+  results_ = results.size() == record->values.size() ? results.data() : nullptr;
+  NoteSizes(id, golden);
+  if (results_ != nullptr) Measure();
+  AddUses(id);
+}
+
+/// parameters_grad is what a node made, though its record calls it parameters.
+Section FactGatherer::SectionOf(const Value& value) const {
+  return record_->direction == dump::Direction::kParametersGrad ? Section::kOutput : value.section;
+}
+
+void FactGatherer::NoteSizes(graph::NodeId id, const Record& golden) {
+  bool dtypes_differ = false;
+  for (size_t i = 0; i < record_->values.size(); ++i) {
+    const Value& value = record_->values[i];
+    if (value.kind != ValueKind::kTensor) continue;
+    facts_->dtype = Coarser(facts_->dtype, value.dtype);
+    dtypes_differ |= results_ != nullptr && results_[i].reason != 0;
+  }
+  facts_->reduction = ReductionLength(comparison_.target->nodes[id], *record_);
+  if (!dtypes_differ) return;
+  for (const Value& value : golden.values) facts_->dtype = Coarser(facts_->dtype, value.dtype);
+}
+
+/// The largest element of all gradients that the node made; 0 in forward.
+double FactGatherer::GradientPeak() const {
+  double peak = 0;
+  if (record_->direction != dump::Direction::kBackward &&
+      record_->direction != dump::Direction::kParametersGrad) {
+    return peak;
+  }
+  for (const Value& value : record_->values) {
+    for (const dump::Statistic* extreme : {&value.max, &value.min}) {
+      if (SectionOf(value) != Section::kOutput || !extreme->has_number()) continue;
+      if (std::isfinite(extreme->number)) peak = std::max(peak, std::fabs(extreme->number));
+    }
+  }
+  return peak;
+}
+
+void FactGatherer::Measure() {
+  const double gradient_peak = GradientPeak();
+  errors_.assign(record_->values.size(), 0);
+  for (size_t i = 0; i < record_->values.size(); ++i) {
+    const Value& value = record_->values[i];
+    if (value.kind != ValueKind::kTensor) continue;
+    const Section section = SectionOf(value);
+    const ValueError measured = MeasureValue(comparison_.mode, *record_, value, results_[i],
+                                             SmallestScale(value, gradient_peak));
+    facts_->has_inputs |= section == Section::kInput;
+    if (!measured.compared) {
+      facts_->inputs_unknown |= section != Section::kOutput && results_[i].reason != 0;
+      continue;
+    }
+    facts_->compared = true;
+    errors_[i] = measured.error;
+    Note(value, section, measured.error);
+  }
+}
+
+/// Whole numbers are exact, whatever the node computes beside them; of others it is not known
+/// yet which error is rounding.
+void FactGatherer::Note(const Value& value, Section section, double error) {
+  const bool differs = error > 0 && UnitRoundoff(value.dtype) == 0;
+  switch (section) {
+    case Section::kInput:
+      facts_->error_in = std::max(facts_->error_in, error);
+      facts_->inputs_differ |= differs;
+      break;
+    case Section::kOutput:
+      facts_->error_out = std::max(facts_->error_out, error);
+      facts_->outputs_differ |= differs;
+      break;
+    case Section::kParameter:
+      if (error > 10 * facts_->parameter_error) facts_->differing_parameter = value.key;
+      facts_->parameter_error = std::max(facts_->parameter_error, error);
+      facts_->parameters_differ |= differs;
+      break;
+  }
+}
+
+void FactGatherer::AddUses(graph::NodeId id) {
+  const auto size = [&] { return static_cast<uint32_t>(table_.uses.size()); };
+  const auto add = [&](Section wanted, bool differing_only) {
+    for (size_t i = 0; i < record_->values.size(); ++i) {
+      const Value& value = record_->values[i];
+      const double error = results_ == nullptr ? 0 : errors_[i];
+      if (value.kind != ValueKind::kTensor || SectionOf(value) != wanted) continue;
+      if (differing_only && results_ != nullptr && error == 0) continue;
+      table_.uses.push_back(Identify(*record_, value));
+      table_.uses.back().error = error;
+    }
+  };
+  facts_->inputs_begin = size();
+  add(Section::kInput, true);
+  facts_->inputs_end = facts_->outputs_begin = size();
+  add(Section::kOutput, false);
+  facts_->outputs_end = size();
+  if (facts_->parameter_error == 0) return;
+  for (size_t i = 0; i < record_->values.size(); ++i) {
+    const Value& value = record_->values[i];
+    if (SectionOf(value) != Section::kParameter || errors_[i] == 0) continue;
+    table_.differing_parameters.push_back({Identify(*record_, value).fingerprint, id, errors_[i]});
+  }
+}
+
+void AppendFacts(FactTable part, FactTable* table) {
+  const auto shift = static_cast<uint32_t>(table->uses.size());
+  for (NodeFacts& facts : part.nodes) {
+    for (uint32_t* place :
+         {&facts.inputs_begin, &facts.inputs_end, &facts.outputs_begin, &facts.outputs_end}) {
+      *place += shift;
+    }
+    table->nodes.push_back(std::move(facts));
+  }
+  table->uses.insert(table->uses.end(), part.uses.begin(), part.uses.end());
+  table->differing_parameters.insert(table->differing_parameters.end(),
+                                     part.differing_parameters.begin(),
+                                     part.differing_parameters.end());
+}
+
+void FinishFacts(const Comparison& comparison, size_t threads, const ToleranceProfile* profile,
+                 FactTable* table) {
+  constexpr size_t kNodesPerPart = 512;
+  SpreadDTypes(*comparison.target, &table->nodes);
+  base::ParallelFor(table->nodes.size(), kNodesPerPart, threads, [&](size_t begin, size_t end) {
+    for (size_t id = begin; id < end; ++id) {
+      Decide(comparison, static_cast<graph::NodeId>(id), profile, &table->nodes[id]);
+    }
+  });
+}
 
 std::vector<TensorUse> WholeNumberInputs(const Comparison& comparison, graph::NodeId id) {
   std::vector<TensorUse> uses;
-  const graph::Node& node = comparison.target->nodes[id];
   Record record;
-  if (node.entry == dump::kNoEntry || !comparison.target->dump->Read(node.entry, &record).ok()) {
-    return uses;
-  }
+  if (!ReadRecordOf(*comparison.target, id, &record)) return uses;
   for (const Value& value : record.values) {
     const bool is_input = value.kind == ValueKind::kTensor && value.section == Section::kInput;
     if (is_input && UnitRoundoff(value.dtype) == 0) uses.push_back(Identify(record, value));
@@ -321,22 +299,32 @@ FactTable GatherFacts(const Comparison& comparison, size_t threads,
   const size_t count = comparison.nodes.size();
   std::vector<FactTable> parts((count + kNodesPerPart - 1) / kNodesPerPart);
   base::ParallelFor(count, kNodesPerPart, threads, [&](size_t begin, size_t end) {
-    Gatherer(comparison, &parts[begin / kNodesPerPart])
-        .Gather(static_cast<graph::NodeId>(begin), static_cast<graph::NodeId>(end));
+    Record record, golden;
+    FactGatherer gatherer(comparison, &parts[begin / kNodesPerPart]);
+    for (auto id = static_cast<graph::NodeId>(begin); id < end; ++id) {
+      const bool known = ReadRecordOf(*comparison.target, id, &record);
+      const graph::NodeId partner = comparison.match.golden_of_target[id];
+      if (partner != graph::kNoNode) ReadRecordOf(*comparison.golden, partner, &golden);
+      const NodeResult& result = comparison.nodes[id];
+      gatherer.Add(id, known ? &record : nullptr, golden,
+                   std::span(comparison.values).subspan(result.values_begin, result.values_size));
+    }
   });
   FactTable table;
   size_t uses = 0;
   for (const FactTable& part : parts) uses += part.uses.size();
   table.nodes.reserve(count);
   table.uses.reserve(uses);
-  for (FactTable& part : parts) Append(std::move(part), &table);
-  SpreadDTypes(*comparison.target, &table.nodes);
-  base::ParallelFor(count, kNodesPerPart, threads, [&](size_t begin, size_t end) {
-    for (size_t id = begin; id < end; ++id) {
-      Decide(comparison, static_cast<graph::NodeId>(id), profile, &table.nodes[id]);
-    }
-  });
+  for (FactTable& part : parts) AppendFacts(std::move(part), &table);
+  FinishFacts(comparison, threads, profile, &table);
   return table;
+}
+
+FactTable TakeFacts(Comparison* comparison, size_t threads, const ToleranceProfile* profile) {
+  if (comparison->facts == nullptr) return GatherFacts(*comparison, threads, profile);
+  FactTable facts = std::move(*std::exchange(comparison->facts, nullptr));
+  FinishFacts(*comparison, threads, profile, &facts);
+  return facts;
 }
 
 }  // namespace msprobe::compare

@@ -2,11 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "compare/comparison.h"
 #include "compare/tolerance.h"
+#include "dump/record.h"
 #include "tensor/dtype.h"
 
 namespace msprobe::compare {
@@ -55,9 +57,49 @@ struct FactTable {
   std::vector<Parameter> differing_parameters;  ///< by how little so ever
 };
 
-/// Reads the target's records once. The same for any number of threads. `profile` may be null.
+/// Notes the facts of nodes as they are compared, from their records.
+class FactGatherer {
+ public:
+  /// Both are kept by reference. Of the comparison only its mode, graphs and match are used.
+  FactGatherer(const Comparison& comparison, FactTable* table)
+      : comparison_(comparison), table_(*table) {}
+
+  /// The next node. `record`: the target's, null where there is none that can be read; `golden`: of
+  /// its partner, empty where there is none. `results`: by value of `record`; empty for nodes
+  /// without a partner.
+  void Add(graph::NodeId id, const dump::Record* record, const dump::Record& golden,
+           std::span<const ValueResult> results);
+
+ private:
+  dump::Section SectionOf(const dump::Value& value) const;
+  void NoteSizes(graph::NodeId id, const dump::Record& golden);
+  double GradientPeak() const;
+  void Measure();
+  void Note(const dump::Value& value, dump::Section section, double error);
+  void AddUses(graph::NodeId id);
+
+  const Comparison& comparison_;
+  FactTable& table_;
+  NodeFacts* facts_ = nullptr;
+  const dump::Record* record_ = nullptr;
+  const ValueResult* results_ = nullptr;
+  std::vector<double> errors_;
+};
+
+/// Puts a part behind those before it.
+void AppendFacts(FactTable part, FactTable* table);
+
+/// What can only be said when all nodes are known: tolerances, and which errors are above them.
+/// `profile` may be null.
+void FinishFacts(const Comparison& comparison, size_t threads, const ToleranceProfile* profile,
+                 FactTable* table);
+
+/// Reads the target's records once more. The same for any number of threads.
 FactTable GatherFacts(const Comparison& comparison, size_t threads,
                       const ToleranceProfile* profile);
+
+/// The facts that comparing has gathered, finished; else GatherFacts().
+FactTable TakeFacts(Comparison* comparison, size_t threads, const ToleranceProfile* profile);
 
 /// Inputs of the target's node that are bool or integers, also those that agree.
 std::vector<TensorUse> WholeNumberInputs(const Comparison& comparison, graph::NodeId id);

@@ -14,6 +14,7 @@
 #include "base/diagnostics.h"
 #include "base/file.h"
 #include "compare/comparison.h"
+#include "compare/one_pass_check.h"
 #include "formats/npy/npy_writer.h"
 #include "graph/graph.h"
 #include "graph/match.h"
@@ -131,40 +132,12 @@ inline std::string Backward(const std::vector<std::string>& inputs,
   return "{\"input\": " + ListOf(inputs) + ", \"output\": " + ListOf(outputs) + "}";
 }
 
-/// What a test looks at.
-struct TestResult {
-  Comparison comparison;
-  std::vector<base::Diagnostic> diagnostics;
-
-  const NodeResult& node(const std::string& name) const {
-    const graph::NodeId id = comparison.target->Find(name);
-    EXPECT_NE(id, graph::kNoNode) << name;
-    return comparison.nodes[id == graph::kNoNode ? 0 : id];
-  }
-  const ValueResult& value(const std::string& name, size_t index) const {
-    return comparison.values[node(name).values_begin + index];
-  }
-  const std::string& reason(const std::string& name) const {
-    return comparison.reasons[node(name).reason];
-  }
-};
-
 inline TestResult CompareDumps(const TestDump& target, const TestDump& golden,
                                const graph::MatchOptions& match_options = {}, size_t threads = 1) {
-  base::Diagnostics diagnostics;
   const auto target_graph = target.Build();
   const auto golden_graph = golden.Build();
-  TestResult result;
-  if (target_graph == nullptr || golden_graph == nullptr) return result;
-  auto match = graph::MatchGraphs(*target_graph, *golden_graph, match_options, &diagnostics);
-  EXPECT_TRUE(match.ok());
-  const CompareMode mode = ChooseMode(*target_graph->dump, *golden_graph->dump, &diagnostics);
-  CompareOptions options;
-  options.threads = threads;
-  auto comparison =
-      Compare(target_graph, golden_graph, std::move(*match), mode, options, &diagnostics);
-  EXPECT_TRUE(comparison.ok());
-  return {std::move(*comparison), diagnostics.entries()};
+  if (target_graph == nullptr || golden_graph == nullptr) return {};
+  return CompareInOnePass(target_graph, golden_graph, match_options, threads);
 }
 
 inline graph::MatchOptions Loose() {

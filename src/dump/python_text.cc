@@ -46,25 +46,6 @@ void AppendStringRepr(std::string_view text, std::string* out) {
   out->push_back(quote);
 }
 
-void AppendNumber(std::string_view raw, std::string* out) {
-  if (raw == "NaN") {
-    out->append("nan");
-  } else if (raw == "Infinity") {
-    out->append("inf");
-  } else if (raw == "-Infinity") {
-    out->append("-inf");
-  } else if (raw.find_first_of(".eE") == std::string_view::npos) {
-    out->append(raw == "-0" ? "0" : raw);
-  } else {
-    const double value = *base::ParseDouble(raw);
-    if (value - value == 0) {
-      base::AppendDouble(value, out);
-    } else {
-      out->append(value > 0 ? "inf" : "-inf");
-    }
-  }
-}
-
 Status AppendString(const JsonToken& token, bool quoted, std::string* out) {
   std::string unescaped;
   std::string_view text = token.raw();
@@ -87,7 +68,7 @@ Status AppendValue(const JsonTape& tape, uint32_t index, bool quoted, std::strin
     case JsonKind::kNull: out->append("None"); return Status::Ok();
     case JsonKind::kTrue: out->append("True"); return Status::Ok();
     case JsonKind::kFalse: out->append("False"); return Status::Ok();
-    case JsonKind::kNumber: AppendNumber(token.raw(), out); return Status::Ok();
+    case JsonKind::kNumber: AppendPythonNumber(token.raw(), out); return Status::Ok();
     case JsonKind::kString: return AppendString(token, quoted, out);
     case JsonKind::kArray:
     case JsonKind::kObject: break;
@@ -108,6 +89,25 @@ Status AppendValue(const JsonTape& tape, uint32_t index, bool quoted, std::strin
 }
 
 }  // namespace
+
+void AppendPythonNumber(std::string_view raw, std::string* out) {
+  if (raw == "NaN") {
+    out->append("nan");
+  } else if (raw == "Infinity") {
+    out->append("inf");
+  } else if (raw == "-Infinity") {
+    out->append("-inf");
+  } else if (raw.find_first_of(".eE") == std::string_view::npos) {
+    out->append(raw == "-0" ? "0" : raw);
+  } else {
+    const double value = *base::ParseDouble(raw);
+    if (value - value == 0) {
+      base::AppendDouble(value, out);
+    } else {
+      out->append(value > 0 ? "inf" : "-inf");
+    }
+  }
+}
 
 Status AppendPythonText(const JsonTape& tape, uint32_t index, std::string* out) {
   return AppendValue(tape, index, false, out);

@@ -7,6 +7,7 @@
 
 #include "dump/construct_json_reader.h"
 #include "dump/dump_json_reader.h"
+#include "dump/plain_record.h"
 #include "dump/record_reader.h"
 #include "dump/stack_json_reader.h"
 #include "formats/json/json_tape.h"
@@ -131,7 +132,10 @@ Status MappedRankDump::Read(EntryId entry, Record* record) const {
   thread_local formats::JsonTape tape;
   if (entry >= dump_.entry_count()) return InternalError("no such entry in dump.json");
   const std::string_view name = dump_.name(entry);
-  Status status = tape.Parse(dump_.value(entry));
+  const std::string_view value = dump_.value(entry);
+  StartRecord(name, record);
+  if (ReadPlainRecord(value, record)) return Status::Ok();
+  Status status = tape.Parse(value);
   if (!status.ok()) return ReadError(entry, status, tape.error_offset());
   status = ReadRecord(name, tape, record);
   return status.ok() ? Status::Ok() : ReadError(entry, status, 0);

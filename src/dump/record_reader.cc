@@ -389,13 +389,17 @@ Direction DirectionOf(std::string_view entry_name) {
   return Direction::kOther;
 }
 
-Status ReadRecord(std::string_view entry_name, const JsonTape& tape, Record* record) {
+void StartRecord(std::string_view entry_name, Record* record) {
   record->values.clear();
   record->extents.clear();
   record->arena.Clear();
   record->direction = DirectionOf(entry_name);
   record->is_distributed =
       entry_name.starts_with("Distributed.") || entry_name.starts_with("MintDistributed.");
+}
+
+Status ReadRecord(std::string_view entry_name, const JsonTape& tape, Record* record) {
+  StartRecord(entry_name, record);
   return RecordBuilder(tape, record).Build();
 }
 

@@ -28,22 +28,17 @@ void PairByName(Pairing* pairing) {
 
 void MatchByName(const MatchOptions& options, Pairing* pairing) {
   PairByName(pairing);
+  Match& match = pairing->match();
+  match.unchecked =
+      options.mode == MatchMode::kStrict ? RecordRule::kSame : RecordRule::kSameUpToDType;
+  if (options.leave_records) return;
   std::vector<NodeId> linked;
   for (NodeId id = 1; id < pairing->target().nodes.size(); ++id) {
     if (pairing->golden_of(id) != kNoNode) linked.push_back(id);
   }
-  Match& match = pairing->match();
-  if (options.mode == MatchMode::kStrict) {
-    pairing->Check(linked, RecordRule::kSame, options, [&](NodeId id, MatchReason reason) {
-      pairing->Reject(id, pairing->golden_of(id), reason);
-    });
-    return;
-  }
-  pairing->Check(linked, RecordRule::kSameUpToDType, options, [&](NodeId id, MatchReason reason) {
-    match.target_reason[id] = reason;
-    match.golden_reason[match.golden_of_target[id]] = reason;
-    match.mismatched[id] = reason != MatchReason::kOtherDType;
-  });
+  pairing->Check(linked, *match.unchecked, options,
+                 [&](NodeId id, MatchReason reason) { BreakPair(id, reason, &match); });
+  match.unchecked.reset();
 }
 
 }  // namespace
@@ -64,6 +59,18 @@ std::string_view MatchReasonText(MatchReason reason) {
     case MatchReason::kFusedProjection: return "part of a fused projection";
   }
   return "";
+}
+
+void BreakPair(NodeId target, MatchReason reason, Match* match) {
+  const NodeId golden = match->golden_of_target[target];
+  match->target_reason[target] = reason;
+  match->golden_reason[golden] = reason;
+  if (match->unchecked == RecordRule::kSame) {
+    match->golden_of_target[target] = kNoNode;
+    match->target_of_golden[golden] = kNoNode;
+  } else {
+    match->mismatched[target] = reason != MatchReason::kOtherDType;
+  }
 }
 
 Pairing::Pairing(const Graph& target, const Graph& golden) : target_(target), golden_(golden) {

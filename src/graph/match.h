@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,11 +42,21 @@ struct LayerMapping {
 /// Errors: NotFound, InvalidArgument (yaml is broken or has another structure; names the line).
 Result<LayerMapping> LoadLayerMapping(const std::filesystem::path& path);
 
+/// What the records of a pair must have in common.
+enum class RecordRule : uint8_t {
+  kSame,            ///< number, type and shape
+  kSameUpToDType,   ///< and dtype, which comes last
+  kShapesInCommon,  ///< shapes only, of the values that both have
+};
+
 struct MatchOptions {
   MatchMode mode = MatchMode::kStrict;
   bool fuzzy = false;
   bool use_mapping = false;  ///< -lm, also bare: class names may differ, type and shape are ignored
   LayerMapping mapping;
+  /// The caller goes on to compare::Compare(), which reads the records anyway: where they only
+  /// decide about their own pair, they are left unread, see Match::unchecked.
+  bool leave_records = false;
   size_t threads = 1;
   const base::CancelToken* cancel = nullptr;
 };
@@ -70,7 +81,14 @@ struct Match {
   std::vector<FusedGroup> groups;  ///< kAuto; their nodes have no partner
   std::vector<uint32_t> target_group;  ///< kAuto: by node, into groups; kNoGroup: in none
   std::vector<uint32_t> golden_group;
+  /// By which rule the records of all pairs but the roots have still to be checked, and BreakPair()
+  /// called for those that break it; none: that is done.
+  std::optional<RecordRule> unchecked;
 };
+
+/// The records of a pair break `match->unchecked` (kSame: it is none; kSameUpToDType: it stays one,
+/// but says so).
+void BreakPair(NodeId target, MatchReason reason, Match* match);
 
 /// What kAuto has to say of a target node: "matched automatically, confidence 0.85", "part of a
 /// fused projection: q_proj, k_proj, v_proj = linear_qkv"; else the text of its reason.

@@ -177,11 +177,13 @@ Result<compare::Comparison> DumpSource::Compare(const UnitGraphs& graphs,
   Report(options, 2 * kWorkOfBuild);
   graph::MatchOptions match_options = match_options_;
   match_options.threads = options.threads;
+  match_options.leave_records = true;
   match_options.cancel = options.cancel;
   MSPROBE_ASSIGN_OR_RETURN(graph::Match match, graph::MatchGraphs(*graphs.target, *graphs.golden,
                                                                   match_options, diagnostics));
   compare::CompareOptions compare_options;
   compare_options.threads = options.threads;
+  compare_options.gather_facts = true;
   compare_options.cancel = options.cancel;
   compare_options.progress = [&options](size_t done, size_t total) {
     Report(options,

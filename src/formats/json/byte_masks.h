@@ -47,6 +47,40 @@ inline uint32_t JsonStringSpecials(const char* bytes) {
   return static_cast<uint32_t>(_mm_movemask_epi8(_mm_or_si128(special, control)));
 }
 
+/// Bit i: byte i of 16 ends a run of plain text in a string: a quote, a backslash, below 0x20, or
+/// not ASCII.
+inline uint32_t JsonPlainEnds(const char* bytes) {
+  const __m128i v = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
+  const __m128i control_or_high = _mm_cmplt_epi8(v, _mm_set1_epi8(0x20));  // signed
+  const __m128i special =
+      _mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('"')), _mm_cmpeq_epi8(v, _mm_set1_epi8('\\')));
+  return static_cast<uint32_t>(_mm_movemask_epi8(_mm_or_si128(special, control_or_high)));
+}
+
+/// Bit i: byte i of 16 is white space between tokens.
+inline uint32_t JsonBlanks(const char* bytes) {
+  const __m128i v = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
+  const auto is = [v](char c) { return _mm_cmpeq_epi8(v, _mm_set1_epi8(c)); };
+  const __m128i blank = _mm_or_si128(_mm_or_si128(is(' '), is('\n')),  //
+                                     _mm_or_si128(is('\r'), is('\t')));
+  return static_cast<uint32_t>(_mm_movemask_epi8(blank));
+}
+
+/// Bit i: byte i of 16 is the same in both.
+inline uint32_t EqualBytes(const char* a, const char* b) {
+  const __m128i equal = _mm_cmpeq_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(a)),
+                                       _mm_loadu_si128(reinterpret_cast<const __m128i*>(b)));
+  return static_cast<uint32_t>(_mm_movemask_epi8(equal));
+}
+
+/// Bit i: byte i of 16 is a decimal digit.
+inline uint32_t JsonDigits(const char* bytes) {
+  const __m128i v = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
+  const __m128i value = _mm_sub_epi8(v, _mm_set1_epi8('0'));
+  const __m128i digit = _mm_cmpeq_epi8(_mm_min_epu8(value, _mm_set1_epi8(9)), value);
+  return static_cast<uint32_t>(_mm_movemask_epi8(digit));
+}
+
 /// One of 16 bytes is not ASCII.
 inline bool HasHighByte(const char* bytes) {
   return _mm_movemask_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes))) != 0;
@@ -68,13 +102,43 @@ inline JsonByteMasks ClassifyJsonBytes(const char* bytes) {
   return masks;
 }
 
-inline uint32_t JsonStringSpecials(const char* bytes) {
+/// Bit i: `holds` of byte i of 16.
+template <class Holds>
+uint32_t MaskOf(const char* bytes, const Holds& holds) {
   uint32_t mask = 0;
   for (int i = 0; i < 16; ++i) {
-    const auto byte = static_cast<unsigned char>(bytes[i]);
-    if (byte == '"' || byte == '\\' || byte < 0x20) mask |= uint32_t{1} << i;
+    if (holds(static_cast<unsigned char>(bytes[i]))) mask |= uint32_t{1} << i;
   }
   return mask;
+}
+
+inline uint32_t JsonStringSpecials(const char* bytes) {
+  return MaskOf(bytes,
+                [](unsigned char byte) { return byte == '"' || byte == '\\' || byte < 0x20; });
+}
+
+inline uint32_t JsonPlainEnds(const char* bytes) {
+  return MaskOf(bytes, [](unsigned char byte) {
+    return byte == '"' || byte == '\\' || byte < 0x20 || byte >= 0x80;
+  });
+}
+
+inline uint32_t JsonBlanks(const char* bytes) {
+  return MaskOf(bytes, [](unsigned char byte) {
+    return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
+  });
+}
+
+inline uint32_t EqualBytes(const char* a, const char* b) {
+  uint32_t mask = 0;
+  for (int i = 0; i < 16; ++i) {
+    if (a[i] == b[i]) mask |= uint32_t{1} << i;
+  }
+  return mask;
+}
+
+inline uint32_t JsonDigits(const char* bytes) {
+  return MaskOf(bytes, [](unsigned char byte) { return byte >= '0' && byte <= '9'; });
 }
 
 inline bool HasHighByte(const char* bytes) {
