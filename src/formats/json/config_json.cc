@@ -25,7 +25,6 @@ struct ConfigText {
 
 namespace {
 
-
 /// Puts spaces in place of comments.
 void BlankComments(std::string* text, size_t size) {
   size_t i = 0;
