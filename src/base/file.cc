@@ -315,18 +315,36 @@ Status CreateDirectories(const std::filesystem::path& path,
   return Status::Ok();
 }
 
-Status WriteFully(int fd, const void* data, size_t size, const std::filesystem::path& path) {
-  const char* position = static_cast<const char*>(data);
-  while (size > 0) {
-    const ssize_t written = ::write(fd, position, size);
+namespace {
+
+/// `write(done)` writes some of what is left after `done` bytes.
+template <class Write>
+Status RepeatWrite(size_t size, const std::filesystem::path& path, const Write& write) {
+  for (size_t done = 0; done < size;) {
+    const ssize_t written = write(done);
     if (written < 0) {
       if (errno == EINTR) continue;
       return IoError("cannot write the file", errno, path.string());
     }
-    position += written;
-    size -= static_cast<size_t>(written);
+    done += static_cast<size_t>(written);
   }
   return Status::Ok();
+}
+
+}  // namespace
+
+Status WriteFully(int fd, const void* data, size_t size, const std::filesystem::path& path) {
+  const char* bytes = static_cast<const char*>(data);
+  return RepeatWrite(size, path,
+                     [&](size_t done) { return ::write(fd, bytes + done, size - done); });
+}
+
+Status WriteFullyAt(int fd, const void* data, size_t size, uint64_t offset,
+                    const std::filesystem::path& path) {
+  const char* bytes = static_cast<const char*>(data);
+  return RepeatWrite(size, path, [&](size_t done) {
+    return ::pwrite(fd, bytes + done, size - done, static_cast<off_t>(offset + done));
+  });
 }
 
 }  // namespace msprobe::base

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <string>
 
+#include "base/file.h"
+
 namespace msprobe::base {
 
 namespace {
@@ -25,14 +27,7 @@ void Log(LogLevel level, std::string_view text) {
   std::string line(Prefix(level));
   line.append(text).push_back('\n');
   // One write per line keeps lines of several threads and processes whole.
-  const char* data = line.data();
-  size_t left = line.size();
-  while (left > 0) {
-    const ssize_t written = ::write(STDERR_FILENO, data, left);
-    if (written <= 0) return;  // nobody reads standard error any more
-    data += written;
-    left -= static_cast<size_t>(written);
-  }
+  (void)WriteFully(STDERR_FILENO, line.data(), line.size(), {}).ok();  // perhaps nobody reads it
 }
 
 void SetMinimumLogLevel(LogLevel level) { minimum_level.store(level, std::memory_order_relaxed); }

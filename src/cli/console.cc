@@ -3,9 +3,9 @@
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <vector>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "report/printable.h"
 
@@ -16,12 +16,7 @@ namespace {
 constexpr uint64_t kShownPerKind = 3;
 
 void WriteAll(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(fd, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;  // nobody reads any more
-    text.remove_prefix(static_cast<size_t>(written));
-  }
+  (void)base::WriteFully(fd, text.data(), text.size(), {}).ok();  // perhaps nobody reads any more
 }
 
 std::string_view Heading(base::DiagnosticKind kind) {

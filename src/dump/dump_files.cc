@@ -300,8 +300,12 @@ void DumpFiles::FlushProblems() {
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, base::kFileMode);
   if (fd < 0) return;
   // Not written for want of space: tried again at the next flush.
-  const ssize_t written = ::write(fd, problems_.data(), problems_.size());
-  if (written > 0) problems_.erase(0, static_cast<size_t>(written));
+  while (!problems_.empty()) {
+    const ssize_t written = ::write(fd, problems_.data(), problems_.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) break;
+    problems_.erase(0, static_cast<size_t>(written));
+  }
   ::close(fd);
 }
 

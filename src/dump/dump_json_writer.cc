@@ -17,16 +17,7 @@ namespace msprobe::dump {
 namespace {
 
 Status WriteAt(int fd, std::string_view text, uint64_t offset, const std::filesystem::path& path) {
-  while (!text.empty()) {
-    const ssize_t written = ::pwrite(fd, text.data(), text.size(), static_cast<off_t>(offset));
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      return IoError("cannot write the file", errno, path.string());
-    }
-    text.remove_prefix(static_cast<size_t>(written));
-    offset += static_cast<uint64_t>(written);
-  }
-  return Status::Ok();
+  return base::WriteFullyAt(fd, text.data(), text.size(), offset, path);
 }
 
 }  // namespace

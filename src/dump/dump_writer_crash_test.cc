@@ -69,14 +69,14 @@ void AddRecord(DumpWriter* writer, RecordBuilder* builder, uint64_t index) {
     if (random() % 40 != 0) continue;
     (*writer)->Flush();
     const uint64_t flushed = index + 1;
-    if (::write(pipe, &flushed, sizeof(flushed)) != sizeof(flushed)) ::_exit(1);
+    if (TEMP_FAILURE_RETRY(::write(pipe, &flushed, sizeof(flushed))) < 0) ::_exit(1);
   }
 }
 
 uint64_t LastNumber(int pipe) {
   uint64_t last = 0;
   uint64_t number = 0;
-  while (::read(pipe, &number, sizeof(number)) == sizeof(number)) last = number;
+  while (TEMP_FAILURE_RETRY(::read(pipe, &number, sizeof(number))) > 0) last = number;
   return last;
 }
 
@@ -94,7 +94,7 @@ TEST_F(DumpWriterCrashTest, KillLosesNothingThatWasFlushed) {
     ::close(ends[1]);
     // Not before the child has flushed something.
     uint64_t first = 0;
-    ASSERT_EQ(::read(ends[0], &first, sizeof(first)), static_cast<ssize_t>(sizeof(first)));
+    ASSERT_GT(TEMP_FAILURE_RETRY(::read(ends[0], &first, sizeof(first))), 0);
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 20'000));
     ::kill(child, SIGKILL);
     int status = 0;

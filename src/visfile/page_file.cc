@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "base/file.h"
 #include "visfile/big_endian.h"
 
 namespace msprobe::visfile {
@@ -52,17 +53,7 @@ Status PageFile::Finish() {
 }
 
 Status PageFile::Write(uint64_t offset, const char* data, size_t size) {
-  while (size > 0) {
-    const ssize_t written = ::pwrite(fd_, data, size, static_cast<off_t>(offset));
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      return IoError("cannot write the file", errno, shown_.string());
-    }
-    data += written;
-    offset += static_cast<uint64_t>(written);
-    size -= static_cast<size_t>(written);
-  }
-  return Status::Ok();
+  return base::WriteFullyAt(fd_, data, size, offset, shown_);
 }
 
 }  // namespace msprobe::visfile
