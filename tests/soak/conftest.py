@@ -6,6 +6,7 @@ import json
 import os
 import re
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -28,8 +29,10 @@ def row() -> Callable[[str, object, str, str], None]:
     """row(what, times, promise, found): a line of docs/robustness.md, instead of its older one."""
 
     def write(what: str, number: object, promise: str, found: str) -> None:
-        lines = [line for line in TABLE.read_text().splitlines() if not line.startswith(f"| {what} |")]
-        TABLE.write_text("\n".join([*lines, f"| {what} | {number} | {promise} | {found} |"]) + "\n")
+        lines = TABLE.read_text().splitlines()
+        older = next((place for place, line in enumerate(lines) if line.startswith(f"| {what} |")), len(lines))
+        lines[older:older + 1] = [f"| {what} | {number} | {promise} | {found} |"]
+        TABLE.write_text("\n".join(lines) + "\n")
 
     return write
 
@@ -57,3 +60,10 @@ def run(arguments: list[object], **options: object) -> subprocess.CompletedProce
     command = [str(part) for part in arguments]
     return subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           check=False, timeout=600, **options)  # type: ignore[call-overload]
+
+
+def seconds_of(arguments: list[object], **options: object) -> float:
+    """How long a command takes here and now: moments inside it are drawn from that."""
+    begin = time.monotonic()
+    assert run(arguments, **options).returncode == 0
+    return time.monotonic() - begin

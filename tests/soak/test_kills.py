@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import BUILD, CLI, ROOT, SAMPLE, check_outputs, run, times
+from conftest import BUILD, CLI, ROOT, SAMPLE, check_outputs, run, seconds_of, times
 
 
 def test_writers(row):
@@ -40,12 +40,13 @@ def test_graph(row, tmp_path, output_format):
         (tmp_path / side).mkdir()
         for rank in range(ranks):
             os.symlink(SAMPLE / side / "step0/rank0", tmp_path / side / f"rank{rank}")
+    command = [CLI, "graph", "target", "golden", "--format", output_format, "-o"]
+    usual = seconds_of([*command, "whole"], cwd=tmp_path)
     chance = random.Random(1)
     for number in range(kills):
         out = tmp_path / f"out{number}"
-        job = subprocess.Popen([CLI, "graph", "target", "golden", "-o", out, "--format", output_format],
-                               cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(chance.random() * 0.25)
+        job = subprocess.Popen([*command, out], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(chance.random() * usual)
         job.kill()
         job.wait()
         whole += check_outputs(out)
