@@ -137,11 +137,15 @@ int64_t AutogradAccess::Sequence(PyObject* node) {
   return value > static_cast<uint64_t>(INT64_MAX) ? kNoSequence : static_cast<int64_t>(value);
 }
 
-bool AutogradAccess::RegisterHook(PyObject* node, PyObject* hook) {
+PyRef AutogradAccess::TryRegisterHook(PyObject* node, PyObject* hook) {
   const NodeType& type = TypeOf(node);
-  const PyRef done = PyRef::Steal(type.register_hook != nullptr
-                                      ? type.register_hook(node, hook)
-                                      : PyObject_CallMethod(node, "register_hook", "O", hook));
+  return PyRef::Steal(type.register_hook != nullptr
+                          ? type.register_hook(node, hook)
+                          : PyObject_CallMethod(node, "register_hook", "O", hook));
+}
+
+bool AutogradAccess::RegisterHook(PyObject* node, PyObject* hook) {
+  const PyRef done = TryRegisterHook(node, hook);
   if (!done) TheErrors().Take("hooking a node");
   return static_cast<bool>(done);
 }
@@ -150,19 +154,6 @@ bool AutogradAccess::RegisterPrehook(PyObject* node, PyObject* hook) const {
   const PyRef done = PyRef::Steal(PyObject_CallMethod(node, "register_prehook", "O", hook));
   if (!done) TheErrors().Take("hooking a node");
   return static_cast<bool>(done);
-}
-
-PyRef AutogradAccess::Metadata(PyObject* node, PyObject* key) const {
-  const PyRef metadata = PyRef::Steal(PyObject_GetAttrString(node, "metadata"));
-  PyRef value;
-  if (metadata) value = PyRef::Steal(PyObject_GetItem(metadata.get(), key));
-  if (!value) PyErr_Clear();
-  return value;
-}
-
-void AutogradAccess::SetMetadata(PyObject* node, PyObject* key, PyObject* value) const {
-  const PyRef metadata = PyRef::Steal(PyObject_GetAttrString(node, "metadata"));
-  if (!metadata || PyObject_SetItem(metadata.get(), key, value) != 0) PyErr_Clear();
 }
 
 }  // namespace msprobe::python

@@ -46,10 +46,9 @@ class AutogradAccess {
   PyRef NextFunctions(PyObject* node);
   int64_t Sequence(PyObject* node);
   bool RegisterHook(PyObject* node, PyObject* hook);
+  /// Null, and a Python error is set, if it fails.
+  PyRef TryRegisterHook(PyObject* node, PyObject* hook);
   bool RegisterPrehook(PyObject* node, PyObject* hook) const;
-  /// Value of node.metadata[key], null if absent.
-  PyRef Metadata(PyObject* node, PyObject* key) const;
-  void SetMetadata(PyObject* node, PyObject* key, PyObject* value) const;
 
   /// torch's own `Function._register_hook`.
   PyObject* register_hook_function() const { return register_.get(); }

@@ -60,7 +60,6 @@ EdgeTaps::EdgeTaps(AutogradAccess* autograd, TensorReader* reader, GradientSink*
     : autograd_(autograd),
       reader_(reader),
       sink_(sink),
-      tap_key_(PyRef::Steal(PyUnicode_InternFromString("msprobe.tap"))),
       shape_name_(PyRef::Steal(PyUnicode_InternFromString("shape"))),
       detach_name_(PyRef::Steal(PyUnicode_InternFromString("detach"))),
       clone_name_(PyRef::Steal(PyUnicode_InternFromString("clone"))),
@@ -71,6 +70,18 @@ EdgeTaps::EdgeTaps(AutogradAccess* autograd, TensorReader* reader, GradientSink*
   }
   the_taps = this;
   SetRegisterHook(autograd);
+}
+
+std::vector<PyRef> EdgeTaps::TapsAt(PyObject* node) const {
+  std::vector<PyRef> taps;
+  const PyRef table = HookTable(autograd_, node);
+  if (!table || !PyDict_Check(table.get())) return taps;
+  PyObject *key = nullptr, *hook = nullptr;
+  Py_ssize_t position = 0;
+  while (PyDict_Next(table.get(), &position, &key, &hook)) {
+    if (Py_TYPE(hook) == tap_type) taps.push_back(PyRef::Borrow(hook));
+  }
+  return taps;
 }
 
 PyRef EdgeTaps::NewTap(PyObject* node) {

@@ -63,6 +63,7 @@ class EdgeTaps : public GradientTaps {
   struct Walk;
 
   PyRef NewTap(PyObject* node);
+  std::vector<PyRef> TapsAt(PyObject* node) const;
   void TakeGradient(const TapSubscription& subscription, PyObject* gradient);
   void StartPass(GradientRecord* record, int64_t task);
   void CompleteEdge(GradientRecord* record);
@@ -82,14 +83,13 @@ class EdgeTaps : public GradientTaps {
   void FollowInPlaceViews(ThreadState* thread, Frame* frame, Walk* walk);
   void Remember(ThreadState* thread, Walk* walk);
   TapObject* TapAt(ThreadState* thread, Walk* walk, size_t node);
-  void MarkView(PyObject* output, PyObject* node, TapObject* tap);
   static void Subscribe(TapObject* tap, GradientRecord* record, bool output, uint32_t slot,
                         int64_t index, TapStep step, PyRef geometry);
 
   AutogradAccess* autograd_;
   TensorReader* reader_;
   GradientSink* sink_;
-  PyRef tap_key_, shape_name_, detach_name_, clone_name_, offset_name_;
+  PyRef shape_name_, detach_name_, clone_name_, offset_name_;
   std::unordered_map<int64_t, std::vector<GradientRecordRef>> tasks_;
   uint64_t moment_ = 0;  ///< how many hooks have run
 };

@@ -121,6 +121,7 @@ void EdgeTaps::Enter(ThreadState* thread, Frame* frame, const FlatTensors& input
                      const CallArguments&) {
   GradientRecord* record = frame->gradient.get();
   record->input_count = static_cast<uint32_t>(inputs.tensors.size());
+  record->slots.reserve(record->input_count + 2);  // most calls have one output
   record->slots.resize(record->input_count);
   frame->watch_begin = thread->watch.size();
   const auto frame_index = static_cast<uint32_t>(thread->depth - 1);
@@ -219,7 +220,6 @@ void EdgeTaps::TapOutputs(ThreadState* thread, Frame* frame, const FlatTensors& 
     TapObject* tap = TapAt(thread, walk, at);
     if (tap == nullptr) continue;
     Subscribe(tap, record, true, slot, output_nr, TapStep::kNone, {});
-    MarkView(tensor, node.get(), tap);
   }
 }
 
@@ -231,13 +231,6 @@ void EdgeTaps::AddKept(Frame* frame, const FlatTensors& kept, Walk* walk) {
     if (!node || node.get() == Py_None) continue;
     if (autograd_->Sequence(node.get()) >= frame->first_sequence) walk->Add(node.get());
   }
-}
-
-// A later in-place call on this view finds the tap through the node.
-void EdgeTaps::MarkView(PyObject* output, PyObject* node, TapObject* tap) {
-  const PyRef base = autograd_->Base(output);
-  if (!base || base.get() == Py_None) return;
-  autograd_->SetMetadata(node, tap_key_.get(), reinterpret_cast<PyObject*>(tap));
 }
 
 void EdgeTaps::Expand(ThreadState* thread, Frame* frame, Walk* walk) {
@@ -382,7 +375,6 @@ void EdgeTaps::SubscribeLateOutputs(Frame* frame, const FlatTensors& outputs, Wa
     TapObject* tap = TapAt(&thread, walk, late.node);
     if (tap == nullptr) continue;
     Subscribe(tap, record, true, late.slot, late.output_nr, TapStep::kNone, {});
-    MarkView(tensor, walk->nodes[late.node].node.get(), tap);
   }
 }
 
@@ -407,15 +399,14 @@ void EdgeTaps::FollowInPlaceViews(ThreadState* thread, Frame* frame, Walk* walk)
     if (tap == nullptr) continue;
     Subscribe(tap, frame->gradient.get(), false, watched.slot, 0, TapStep::kSlice, geometry);
     if (frame->kind == CallKind::kModule) continue;
-    const PyRef maker = autograd_->Metadata(watched.key.get(), tap_key_.get());
-    if (!maker || Py_TYPE(maker.get()) != Py_TYPE(reinterpret_cast<PyObject*>(tap)) ||
-        maker.get() == reinterpret_cast<PyObject*>(tap)) {
-      continue;
-    }
-    const auto subscriptions = reinterpret_cast<TapObject*>(maker.get())->subscriptions;
-    for (const TapSubscription& made : subscriptions) {
-      if (!made.output || made.index != watched.output_nr || made.step != TapStep::kNone) continue;
-      Subscribe(tap, made.record.get(), true, made.slot, 0, TapStep::kSlice, geometry);
+    for (const PyRef& maker : TapsAt(watched.key.get())) {
+      if (maker.get() == reinterpret_cast<PyObject*>(tap)) continue;
+      const auto subscriptions = reinterpret_cast<TapObject*>(maker.get())->subscriptions;
+      for (const TapSubscription& made : subscriptions) {
+        if (!made.output || made.index != watched.output_nr || made.step != TapStep::kNone)
+          continue;
+        Subscribe(tap, made.record.get(), true, made.slot, 0, TapStep::kSlice, geometry);
+      }
     }
   }
 }

@@ -12,6 +12,10 @@ struct HookObject {
   PyObject* table;  ///< the table it stands in, while it stands there; not owned
 };
 
+/// The table of a node's hooks, which tells nothing of itself: torch shows it to whoever registers
+/// one. Null: there is none. Only while RegisterHook() stands in for torch's.
+PyRef HookTable(AutogradAccess* autograd, PyObject* node);
+
 /// A type of hooks; `size` is that of a struct that begins with HookObject.
 PyTypeObject* MakeHookType(const char* name, size_t size, destructor dealloc);
 

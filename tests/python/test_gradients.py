@@ -240,6 +240,22 @@ def test_fault_11_in_place_modules_and_their_neighbours(collect):
     assert relu["input_args"][0]["Min"] < 0 <= relu["output"][0]["Min"]
 
 
+def test_a_view_that_is_changed_in_place_has_its_gradient(collect):
+    factor = torch.arange(6.0).reshape(2, 3)
+    start = torch.ones(2, 3, requires_grad=True)
+
+    def run():
+        base = start * 2
+        row = base.view(6)
+        row.mul_(3)  # autograd now reaches the view through its base alone
+        (base * factor).sum().backward()
+
+    dump = collect(run, level="L1", task="tensor")
+    expected = 3 * factor.reshape(6)
+    assert torch.equal(dump.tensor(dump.data["Tensor.mul_.0.backward"]["output"][0]), expected)
+    assert torch.equal(dump.tensor(dump.data["Tensor.view.0.backward"]["input"][0]), expected)
+
+
 def test_fault_13_weight_gradient_of_a_linear_without_bias_on_3_d(collect):
     layer = nn.Linear(8, 4, bias=False)
     x = torch.randn(2, 3, 8, requires_grad=True)
