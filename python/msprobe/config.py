@@ -19,9 +19,9 @@ TOP_KEYS = (
     "overwrite", "precision", "risk_level",
 )
 SECTION_KEYS = {
-    "scope": ("statistics", "tensor"),
-    "list": ("statistics", "tensor"),
-    "data_mode": ("statistics", "tensor"),
+    "scope": ("statistics", "tensor", "structure"),
+    "list": ("statistics", "tensor", "structure"),
+    "data_mode": ("statistics", "tensor", "structure"),
     "summary_mode": ("statistics", "tensor"),
     "tensor_list": ("statistics",),
     "file_format": ("statistics", "tensor"),
