@@ -3,7 +3,7 @@
 
 usage: bench_collect.py [--only SUBSTRING] [--no-peer]
 Every run is a process of its own (collect_step.py) with one torch thread and a fresh directory; peer and
-ours take turns. Ratios are medians of recorded steps over medians of plain steps of the same processes.
+ours take turns. Ratios are medians over pairs of a recorded and a plain step of one process, which take turns.
 """
 
 import argparse
@@ -20,6 +20,7 @@ import tempfile
 import collect_bounds
 import peers
 import report
+from collect_bounds import added, ratio
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PYTHON = os.environ.get("MSPROBE_PYTHON", str(ROOT / ".venv" / "bin" / "python"))
@@ -118,14 +119,6 @@ CLOCK, THREAD = 0, 1
 
 def middle(results: list[dict], kind: str, column: int) -> float:
     return statistics.median(row[column] for result in results for row in result[kind])
-
-
-def ratio(results: list[dict], column: int) -> float:
-    return middle(results, "recorded", column) / middle(results, "plain", column)
-
-
-def added(results: list[dict], column: int = THREAD) -> float:
-    return middle(results, "recorded", column) - middle(results, "plain", column)
 
 
 def measure_case(runner: Runner, case: Case, with_peer: bool, missed: list[Case]) -> list[str]:
