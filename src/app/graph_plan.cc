@@ -80,6 +80,10 @@ Result<std::vector<PlannedUnit>> PlanUnits(const UnitJob& job, base::Diagnostics
   MSPROBE_ASSIGN_OR_RETURN(const dump::DumpTree target,
                            dump::FindDumpUnits(job.target, diagnostics));
   if (job.golden.empty()) {
+    if (!job.reference.empty()) {
+      return InvalidArgumentError("--reference needs a golden side of the target's precision",
+                                  "give GOLDEN, or leave --reference out");
+    }
     for (const dump::DumpUnit& unit : target.units) {
       units.push_back(Plan(unit, std::nullopt, target.kind));
     }
@@ -91,6 +95,11 @@ Result<std::vector<PlannedUnit>> PlanUnits(const UnitJob& job, base::Diagnostics
   for (dump::UnitPair& pair : pairs) {
     units.push_back(Plan(std::move(pair.target), std::move(pair.golden), target.kind));
   }
+  if (job.reference.empty()) return units;
+  MSPROBE_ASSIGN_OR_RETURN(const dump::DumpTree reference,
+                           dump::FindDumpUnits(job.reference, diagnostics));
+  MSPROBE_ASSIGN_OR_RETURN(pairs, dump::PairUnits(target, reference));
+  for (size_t i = 0; i < units.size(); ++i) units[i].reference = std::move(pairs[i].golden);
   return units;
 }
 

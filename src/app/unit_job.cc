@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "app/graph_plan.h"
+#include "app/reference_judge.h"
 #include "base/stage_timer.h"
 #include "base/thread_pool.h"
 #include "compare/first_divergence.h"
 #include "compare/rank_chain.h"
 #include "compare/tolerance.h"
-#include "compare/tolerance_learning.h"
 #include "dump/rank_dump.h"
 #include "graph/collective_linker.h"
 #include "graph/graph.h"
@@ -91,22 +91,6 @@ Status CheckTasks(const dump::RankDump& target, const dump::RankDump& golden) {
                               "collect both sides with the same task", golden.directory().string());
 }
 
-/// The dumps of the reference that stand beside those of the target.
-Status PlanReference(const UnitJob& job, base::Diagnostics* diagnostics,
-                     std::vector<PlannedUnit>* plan) {
-  if (job.golden.empty()) {
-    return InvalidArgumentError("--reference needs a golden side of the target's precision",
-                                "give GOLDEN, or leave --reference out");
-  }
-  UnitJob other = job;
-  other.golden = job.reference;
-  MSPROBE_ASSIGN_OR_RETURN(std::vector<PlannedUnit> units, PlanUnits(other, diagnostics));
-  for (size_t i = 0; i < plan->size(); ++i) {
-    (*plan)[i].reference = std::move(units[i].golden);
-  }
-  return Status::Ok();
-}
-
 class JobRunner {
  public:
   JobRunner(const UnitJob& job, UnitSink* sink, JobObserver* observer,
@@ -144,9 +128,8 @@ class JobRunner {
   Result<Graphs> BuildBoth(Work* work, size_t inner_threads);
   Result<compare::Comparison> Pair(size_t index, const GraphPointer& target,
                                    const GraphPointer& golden, const PairUse& use);
-  Result<compare::DivergenceReport> JudgeByReference(size_t index, const GraphPointer& target,
-                                                     const GraphPointer& golden,
-                                                     size_t inner_threads);
+  Result<compare::DivergenceReport> JudgeWithReference(size_t index, const Graphs& graphs,
+                                                       size_t inner_threads);
   UnitTurn Turn(size_t index, size_t inner_threads);
   Result<std::shared_ptr<graph::Graph>> Build(const dump::DumpUnit& unit, size_t inner_threads,
                                               base::Diagnostics* diagnostics);
@@ -171,9 +154,6 @@ Status JobRunner::Prepare(base::Diagnostics* diagnostics) {
     MSPROBE_ASSIGN_OR_RETURN(tolerance_, compare::LoadToleranceProfile(job_.tolerance));
   }
   MSPROBE_ASSIGN_OR_RETURN(std::vector<PlannedUnit> plan, PlanUnits(job_, diagnostics));
-  if (!job_.reference.empty()) {
-    MSPROBE_RETURN_IF_ERROR(PlanReference(job_, diagnostics, &plan));
-  }
   MSPROBE_RETURN_IF_ERROR(sink_.Start(plan, threads_, diagnostics));
   works_ = std::vector<Work>(plan.size());
   for (size_t i = 0; i < plan.size(); ++i) works_[i].plan = std::move(plan[i]);
@@ -381,7 +361,7 @@ Status JobRunner::ComparePair(size_t index, const Graphs& graphs, size_t inner_t
   std::optional<base::StageTimer> stage(std::in_place, "find causes");
   compare::DivergenceReport divergences;
   if (work.plan.reference) {
-    MSPROBE_ASSIGN_OR_RETURN(divergences, JudgeByReference(index, target, golden, inner_threads));
+    MSPROBE_ASSIGN_OR_RETURN(divergences, JudgeWithReference(index, graphs, inner_threads));
     compare::RaiseCulprits(divergences, &comparison);
   } else {
     divergences = compare::FindDivergences(&comparison, inner_threads, &tolerance_);
@@ -399,34 +379,17 @@ Status JobRunner::ComparePair(size_t index, const Graphs& graphs, size_t inner_t
   return Status::Ok();
 }
 
-/// What golden is off from the reference is the error that its precision makes: the target may be
-/// off a few times as far.
-Result<compare::DivergenceReport> JobRunner::JudgeByReference(size_t index,
-                                                              const GraphPointer& target,
-                                                              const GraphPointer& golden,
-                                                              size_t inner_threads) {
-  constexpr double kMargin = 3;
-  MSPROBE_ASSIGN_OR_RETURN(
-      const GraphPointer reference,
-      Build(*works_[index].plan.reference, inner_threads, &works_[index].diagnostics));
-  compare::ToleranceProfile profile = tolerance_;  // rules of the user come first
-  {
-    MSPROBE_ASSIGN_OR_RETURN(const compare::Comparison comparison,
-                             Pair(index, golden, reference, {.threads = inner_threads}));
-    if (comparison.mode == compare::CompareMode::kMd5) {
-      return InvalidArgumentError("checksums say nothing about precision",
-                                  "collect all three runs with task statistics or tensor, "
-                                  "without md5, or leave --reference out",
-                                  job_.reference.string());
-    }
-    compare::ToleranceLearner learner(/*by_pattern=*/false);
-    learner.Add(comparison, inner_threads);
-    learner.AddTo(kMargin, &profile);
-  }
-  MSPROBE_ASSIGN_OR_RETURN(
-      compare::Comparison comparison,
-      Pair(index, target, reference, {.threads = inner_threads, .find_causes = true}));
-  return compare::FindDivergences(&comparison, inner_threads, &profile);
+Result<compare::DivergenceReport> JobRunner::JudgeWithReference(size_t index, const Graphs& graphs,
+                                                                size_t inner_threads) {
+  ThreeRuns runs{graphs.target, graphs.golden, nullptr};
+  MSPROBE_ASSIGN_OR_RETURN(runs.reference, Build(*works_[index].plan.reference, inner_threads,
+                                                 &works_[index].diagnostics));
+  return JudgeByReference(
+      runs, tolerance_, inner_threads, [&](const GraphPointer& target, const GraphPointer& golden) {
+        // The other pair only says how far golden is off.
+        const bool judged = target == graphs.target;
+        return Pair(index, target, golden, {.threads = inner_threads, .find_causes = judged});
+      });
 }
 
 UnitTurn JobRunner::Turn(size_t index, size_t inner_threads) {

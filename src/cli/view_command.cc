@@ -104,7 +104,8 @@ Status CheckSides(const std::filesystem::path& path, const std::filesystem::path
 Result<app::UnitJob> ReadDumps(const Arguments& arguments) {
   app::UnitJob job;
   job.golden = arguments.Value("--golden");
-  for (const char* option : {"--match", "--fuzzy_match", "--layer_mapping", "--tolerance"}) {
+  for (const char* option :
+       {"--match", "--fuzzy_match", "--layer_mapping", "--tolerance", "--reference"}) {
     if (job.golden.empty() && arguments.Has(option)) {
       return InvalidArgumentError(std::string(option) + " is about two dumps, but there is one",
                                   "give --golden DIR, or leave it out");
@@ -178,7 +179,7 @@ extern const Command kViewCommand;
 const Command kViewCommand = {
     "view",
     "Look at graphs and comparisons in the browser.",
-    "  msprobe view PATH [--golden DIR [-fm] [-lm [YAML]] [--tolerance YAML]]\n"
+    "  msprobe view PATH [--golden DIR [-fm] [-lm [YAML]] [--tolerance YAML] [--reference DIR]]\n"
     "               [--data DIR] [--host ADDRESS] [--port N] [--open]\n"
     "  msprobe view PATH [--golden DIR] --export FILE.html [--subtree NODE]\n",
     "Serves a page over .vis and .vis.db files, or over dumps, whose graphs are then built when\n"
@@ -204,6 +205,9 @@ const Command kViewCommand = {
                   {"-lm"}),
      File("--tolerance", "YAML",
           "with --golden: what is rounding, by name or pattern; see msprobe tolerance"),
+     Directory("--reference", "DIR",
+               "with --golden: a run in high precision: what golden is off from it is what the "
+               "target may be off; tells culprits"),
      Directory(
          "--data", "DIR",
          "read tensors below DIR too, to compare nodes of real data that are matched by hand"),

@@ -196,6 +196,18 @@ void Note(std::string fact, base::Diagnostics* diagnostics) {
 
 }  // namespace
 
+void AppendUlps(const stats::UlpCounts& counts, std::string* out) {
+  constexpr std::array<std::string_view, 8> kClasses = {"0",    "1",     "2-3",     "4-7",
+                                                        "8-15", "16-63", "64-1023", "1024+"};
+  bool first = true;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] == 0) continue;
+    if (!first) out->push_back(' ');
+    first = false;
+    out->append(kClasses[i]).append(1, ':').append(std::to_string(counts[i]));
+  }
+}
+
 const stats::UlpCounts* Comparison::UlpsOf(const ValueResult& value) const {
   const double place = value.metrics[kUlpPlace];
   if (mode != CompareMode::kRealData || !(place < static_cast<double>(ulps.size()))) return nullptr;

@@ -78,6 +78,9 @@ struct Comparison {
   const stats::UlpCounts* UlpsOf(const ValueResult& value) const;
 };
 
+/// "0:20 1:3 2-3:1": how many elements are how many units in the last place apart.
+void AppendUlps(const stats::UlpCounts& counts, std::string* out);
+
 struct CompareOptions {
   size_t threads = 1;
   const base::CancelToken* cancel = nullptr;

@@ -28,8 +28,6 @@ constexpr std::array<std::string_view, 7> kRealData = {"Cosine",
                                                        "One Thousandth Err Ratio",
                                                        "Five Thousandths Err Ratio",
                                                        "ULPs"};
-constexpr std::array<std::string_view, 8> kUlpClasses = {"0",    "1",     "2-3",     "4-7",
-                                                         "8-15", "16-63", "64-1023", "1024+"};
 constexpr std::array<std::string_view, 8> kValues = {"Target max",    "Target min",   "Target mean",
                                                      "Target l2norm", "Golden max",   "Golden min",
                                                      "Golden mean",   "Golden l2norm"};
@@ -115,15 +113,10 @@ void RowCells::Metrics(const compare::ValueResult* result) {
   if (!statistics) Ulps(result);
 }
 
-/// "0:20 1:3 2-3:1": how many elements are how many units in the last place apart.
 void RowCells::Ulps(const compare::ValueResult* result) {
   ulps_.clear();
   const stats::UlpCounts* counts = result == nullptr ? nullptr : comparison_.UlpsOf(*result);
-  for (size_t i = 0; counts != nullptr && i < counts->size(); ++i) {
-    if ((*counts)[i] == 0) continue;
-    if (!ulps_.empty()) ulps_ += ' ';
-    ulps_.append(kUlpClasses[i]).append(1, ':').append(std::to_string((*counts)[i]));
-  }
+  if (counts != nullptr) compare::AppendUlps(*counts, &ulps_);
   Text(ulps_);
 }
 

@@ -173,6 +173,11 @@ void WriteUnit(const UnitIndex& unit, std::span<const visfile::Band> bands, Json
   WriteIndex(unit.target.size() > 0 ? unit.target.worst[0] : std::nanf(""), json);
   json->Key("culprits").UInt(counts.culprits);
   json->Key("strip").String(StripOf(unit, bands));
+  if (!unit.target.dump.empty()) {
+    json->Key("from").BeginArray().String(unit.target.dump);
+    if (unit.golden.size() > 0) json->String(unit.golden.dump);
+    json->EndArray();
+  }
   json->Key("counts").BeginObject();
   json->Key("bands").BeginArray();
   for (const uint64_t count : counts.bands) json->UInt(count);

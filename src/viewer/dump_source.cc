@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/graph_plan.h"
+#include "app/reference_judge.h"
 #include "compare/first_divergence.h"
 #include "compare/tolerance.h"
 #include "dump/rank_dump.h"
@@ -19,6 +20,8 @@ using visfile::Side;
 using visfile::SideText;
 
 namespace {
+
+using GraphPointer = std::shared_ptr<graph::Graph>;
 
 /// The graphs of a unit, and where their calls to other ranks are found.
 struct UnitGraphs {
@@ -43,11 +46,11 @@ class DumpUnitSource final : public visfile::UnitSource {
     content_.single = graphs_.target.get();
     Finish(entry);
   }
-  DumpUnitSource(UnitGraphs graphs, compare::Comparison comparison, const visfile::UnitEntry& entry,
-                 const compare::ToleranceProfile& tolerance, size_t threads)
+  DumpUnitSource(UnitGraphs graphs, compare::Comparison comparison,
+                 compare::DivergenceReport divergences, const visfile::UnitEntry& entry)
       : graphs_(std::move(graphs)),
         comparison_(std::move(comparison)),
-        divergences_(compare::FindDivergences(&comparison_, threads, &tolerance)) {
+        divergences_(std::move(divergences)) {
     content_.comparison = &comparison_;
     content_.divergences = &divergences_;
     Finish(entry);
@@ -88,8 +91,13 @@ class DumpUnitSource final : public visfile::UnitSource {
       golden_text_.emplace(content_, SideText::Side::kGolden, visfile::Dialect::kVis);
     }
     index_ = visfile::IndexContent(content_);
-    index_.target.tensor_directory = TensorsOf(*graphs_.target->dump);
-    if (compared) index_.golden.tensor_directory = TensorsOf(*graphs_.golden->dump);
+    Name(*graphs_.target->dump, &index_.target);
+    if (compared) Name(*graphs_.golden->dump, &index_.golden);
+  }
+
+  static void Name(const dump::RankDump& dump, visfile::SideIndex* side) {
+    side->dump = dump.directory().string();
+    side->tensor_directory = TensorsOf(dump);
   }
 
   UnitGraphs graphs_;
@@ -131,8 +139,13 @@ class DumpSource final : public visfile::VisSource {
                                                         const ReadOptions& options) const override;
 
  private:
-  Result<compare::Comparison> Compare(const UnitGraphs& graphs, const ReadOptions& options,
+  Result<compare::Comparison> Compare(const GraphPointer& target, const GraphPointer& golden,
+                                      compare::CompareMode mode, const ReadOptions& options,
                                       base::Diagnostics* diagnostics) const;
+  Result<compare::DivergenceReport> Judge(const app::PlannedUnit& plan, const UnitGraphs& graphs,
+                                          const ReadOptions& options,
+                                          compare::Comparison* comparison,
+                                          base::Diagnostics* diagnostics) const;
   Result<std::shared_ptr<visfile::UnitSource>> Load(size_t unit, UnitGraphs graphs,
                                                     const ReadOptions& options) const;
 
@@ -171,16 +184,19 @@ Result<std::shared_ptr<graph::Graph>> Build(const dump::DumpUnit& unit, const Re
   return std::shared_ptr<graph::Graph>(std::move(graph));
 }
 
-Result<compare::Comparison> DumpSource::Compare(const UnitGraphs& graphs,
+Result<compare::Comparison> DumpSource::Compare(const GraphPointer& target,
+                                                const GraphPointer& golden,
+                                                compare::CompareMode mode,
                                                 const ReadOptions& options,
                                                 base::Diagnostics* diagnostics) const {
+  if (Cancelled(options)) return CancelledError();
   Report(options, 2 * kWorkOfBuild);
   graph::MatchOptions match_options = match_options_;
   match_options.threads = options.threads;
   match_options.leave_records = true;
   match_options.cancel = options.cancel;
-  MSPROBE_ASSIGN_OR_RETURN(graph::Match match, graph::MatchGraphs(*graphs.target, *graphs.golden,
-                                                                  match_options, diagnostics));
+  MSPROBE_ASSIGN_OR_RETURN(graph::Match match,
+                           graph::MatchGraphs(*target, *golden, match_options, diagnostics));
   compare::CompareOptions compare_options;
   compare_options.threads = options.threads;
   compare_options.gather_facts = true;
@@ -189,8 +205,28 @@ Result<compare::Comparison> DumpSource::Compare(const UnitGraphs& graphs,
     Report(options,
            2 * kWorkOfBuild + (kWork - 2 * kWorkOfBuild) * done / std::max<size_t>(1, total));
   };
-  return compare::Compare(graphs.target, graphs.golden, std::move(match), mode_, compare_options,
-                          diagnostics);
+  return compare::Compare(target, golden, std::move(match), mode, compare_options, diagnostics);
+}
+
+/// Who diverges, by the tolerance or by the reference if there is one.
+Result<compare::DivergenceReport> DumpSource::Judge(const app::PlannedUnit& plan,
+                                                    const UnitGraphs& graphs,
+                                                    const ReadOptions& options,
+                                                    compare::Comparison* comparison,
+                                                    base::Diagnostics* diagnostics) const {
+  if (!plan.reference) return compare::FindDivergences(comparison, options.threads, &tolerance_);
+  app::ThreeRuns runs{graphs.target, graphs.golden, nullptr};
+  MSPROBE_ASSIGN_OR_RETURN(runs.reference, Build(*plan.reference, options, diagnostics));
+  MSPROBE_ASSIGN_OR_RETURN(
+      compare::DivergenceReport report,
+      app::JudgeByReference(runs, tolerance_, options.threads,
+                            [&](const GraphPointer& target, const GraphPointer& golden) {
+                              const compare::CompareMode mode =
+                                  compare::ChooseMode(*target->dump, *golden->dump, diagnostics);
+                              return Compare(target, golden, mode, options, diagnostics);
+                            }));
+  compare::RaiseCulprits(report, comparison);
+  return report;
 }
 
 Result<std::shared_ptr<visfile::UnitSource>> DumpSource::Load(size_t unit, UnitGraphs graphs,
@@ -208,9 +244,12 @@ Result<std::shared_ptr<visfile::UnitSource>> DumpSource::Load(size_t unit, UnitG
     return std::shared_ptr<visfile::UnitSource>(
         std::make_shared<DumpUnitSource>(std::move(graphs), units_[unit]));
   }
-  MSPROBE_ASSIGN_OR_RETURN(compare::Comparison comparison, Compare(graphs, options, &diagnostics));
+  MSPROBE_ASSIGN_OR_RETURN(compare::Comparison comparison,
+                           Compare(graphs.target, graphs.golden, mode_, options, &diagnostics));
+  MSPROBE_ASSIGN_OR_RETURN(compare::DivergenceReport divergences,
+                           Judge(plan, graphs, options, &comparison, &diagnostics));
   return std::shared_ptr<visfile::UnitSource>(std::make_shared<DumpUnitSource>(
-      std::move(graphs), std::move(comparison), units_[unit], tolerance_, options.threads));
+      std::move(graphs), std::move(comparison), std::move(divergences), units_[unit]));
 }
 
 Result<std::shared_ptr<visfile::UnitSource>> DumpSource::LoadUnit(

@@ -85,6 +85,7 @@ void WriteValue(const RecordedValue* target, const RecordedValue* golden, JsonWr
   json->EndObject();
   json->Key("status").String(status);
   json->Key("reason").String(reason);
+  if (target != nullptr && !target->ulps.empty()) json->Key("ulps").String(target->ulps);
   if (target != nullptr && golden != nullptr) WriteDiffers(*target, *golden, json);
   json->EndObject();
 }
@@ -144,6 +145,7 @@ void AddMetrics(const PairVerdict& verdict, RecordedNode* target) {
     if (found == verdict.metrics.values.end()) continue;
     std::erase_if(value.fields, [](const auto& field) { return !IsRecordedField(field.first); });
     value.fields.insert(value.fields.end(), found->fields.begin(), found->fields.end());
+    value.ulps = found->ulps;
   }
 }
 

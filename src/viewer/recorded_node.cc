@@ -105,6 +105,14 @@ Status ReadValues(const JsonTape& tape, uint32_t index, std::string_view node, b
       "check that this is the right file");
 }
 
+/// {"output.0": "0:20 1:3"}; stands behind the values.
+void ReadUlps(const JsonTape& tape, uint32_t index, RecordedNode* out) {
+  ForEachMember(tape, index, [&](const std::string& key, uint32_t counts) {
+    const auto value = std::ranges::find(out->values, key, &RecordedValue::key);
+    if (value != out->values.end()) value->ulps = TextOf(tape[counts]);
+  });
+}
+
 /// {"communications_type": …, "nodes_info": {"<rank>": [<index>, "<name>"]}}
 void ReadPeers(const JsonTape& tape, uint32_t index, RecordedNode* out) {
   ForEachMember(tape, index, [&](const std::string& key, uint32_t value) {
@@ -156,6 +164,7 @@ Result<RecordedNode> ParseNode(std::string text, std::string_view name) {
     if (key == "msprobe") {
       ForEachMember(tape, value, [&](const std::string& field, uint32_t at) {
         if (field == "reason") node.reason = TextOf(tape[at]);
+        if (field == "ulps") ReadUlps(tape, at, &node);
       });
     }
     if (key == "matched_distributed") ReadPeers(tape, value, &node);

@@ -15,6 +15,7 @@ struct RecordedValue {
   std::string key;
   std::string section;                                      ///< "input", "output", "parameter"
   std::vector<std::pair<std::string, std::string>> fields;  ///< in file order
+  std::string ulps;  ///< how many elements are how many units in the last place apart: "0:20 1:3"
   const std::string* Find(std::string_view field) const;
 };
 

@@ -89,6 +89,8 @@ Result<std::shared_ptr<ReportPart>> ReportPart::Cut(
   made.micro_steps = index.micro_steps;
   Copy(index.target, part->targets_, targets, goldens, &made.target);
   Copy(index.golden, part->goldens_, goldens, targets, &made.golden);
+  made.target.dump = index.target.dump;
+  made.golden.dump = index.golden.dump;
   made.target.Complete(worst_band);
   made.golden.Complete(worst_band);
   return part;

@@ -124,6 +124,25 @@ void SideText::AppendSection(NodeId node, bool outputs, NodeScratch* scratch,
   out->push_back('}');
 }
 
+void SideText::AppendUlps(NodeId node, const NodeScratch& scratch, std::string* out) const {
+  if (side_ != Side::kTarget || !scratch.has_record) return;
+  const compare::NodeResult& result = comparison_->nodes[node];
+  const size_t count = std::min<size_t>(result.values_size, scratch.record.values.size());
+  bool any = false;
+  for (size_t i = 0; i < count; ++i) {
+    const stats::UlpCounts* ulps =
+        comparison_->UlpsOf(comparison_->values[result.values_begin + i]);
+    if (ulps == nullptr) continue;
+    out->append(any ? ",\"" : "{\"");
+    any = true;
+    formats::AppendJsonEscaped(scratch.record.values[i].key, out);
+    out->append("\":\"");
+    compare::AppendUlps(*ulps, out);
+    out->push_back('"');
+  }
+  if (any) out->push_back('}');
+}
+
 void SideText::AppendChildren(NodeId node, std::string* out) const {
   out->push_back('[');
   for (const NodeId child : graph_->children(node)) {

@@ -50,6 +50,10 @@ class SideText {
   void AppendInputs(graph::NodeId node, NodeScratch* scratch, std::string* out) const;
   void AppendOutputs(graph::NodeId node, NodeScratch* scratch, std::string* out) const;
 
+  /// `{"output.0":"0:20 1:3"}`: how many elements of the loaded node's values are how many units
+  /// in the last place apart; nothing where nothing was counted.
+  void AppendUlps(graph::NodeId node, const NodeScratch& scratch, std::string* out) const;
+
   void AppendChildren(graph::NodeId node, std::string* out) const;
   /// Ids on the other side from its root to the partner; [] if there is none.
   void AppendMatchedLink(graph::NodeId node, NodeScratch* scratch, std::string* out) const;

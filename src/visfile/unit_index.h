@@ -37,6 +37,8 @@ struct SideIndex {
   std::vector<std::string> shape_texts;
   /// Where the tensor files lie, as the dump says it; may be empty, or gone by now.
   std::string tensor_directory;
+  /// The dump that the graph was made of, as whoever made it named it; empty: not known.
+  std::string dump;
 
   // Derived by Complete().
   std::vector<float> worst;           ///< worst index of the node and all below it; NaN: none

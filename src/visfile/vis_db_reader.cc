@@ -45,7 +45,13 @@ constexpr std::string_view kSelectNode =
     " FROM tb_nodes n LEFT JOIN tb_stack s ON s.id = n.stack_id WHERE n.rowid = ?";
 constexpr std::string_view kSelectDirectory =
     "SELECT dump_data_dir FROM tb_nodes WHERE step = ? AND rank = ? AND data_source = ? LIMIT 1";
-constexpr std::string_view kSelectReason = "SELECT reason, role FROM msprobe_nodes WHERE rowid = ?";
+constexpr std::string_view kSelectReason =
+    "SELECT reason, role, ulps FROM msprobe_nodes WHERE rowid = ?";
+// Of files without a count of units in the last place.
+constexpr std::string_view kSelectShortReason =
+    "SELECT reason, role, NULL FROM msprobe_nodes WHERE rowid = ?";
+constexpr std::string_view kSelectDump =
+    "SELECT path FROM msprobe_dumps WHERE step = ? AND rank = ? AND side = ?";
 
 struct DbInfo {
   std::filesystem::path path;
@@ -53,6 +59,7 @@ struct DbInfo {
   bool comparison = false;
   bool overflow_checked = false;
   bool has_own_table = false;
+  bool has_ulps = false;
   bool has_index = false;
   int32_t micro_steps = 1;
   compare::CompareMode mode = compare::CompareMode::kStatistics;
@@ -242,6 +249,13 @@ void DbUnit::FindTensors(Side side, const UnitEntry& entry) {
   directory->BindText(2, side == Side::kTarget ? "NPU" : "Bench");
   const Result<bool> found = directory->Step();
   if (found.ok() && *found) index_.side(side).tensor_directory = directory->Text(0);
+  Result<Statement> dump = database_.Prepare(kSelectDump);
+  if (!dump.ok()) return;
+  dump->BindInt(0, entry.step.value_or(0));
+  dump->BindInt(1, entry.rank.value_or(0));
+  dump->BindInt(2, static_cast<int64_t>(side));
+  const Result<bool> named = dump->Step();
+  if (named.ok() && *named) index_.side(side).dump = dump->Text(0);
 }
 
 Status DbUnit::LoadRows(const UnitEntry& entry, const ReadOptions& options) {
@@ -265,7 +279,8 @@ void AppendColumn(std::string_view key, std::string_view value, std::string_view
 Status DbUnit::AppendReason(int64_t row, std::string* json) const {
   json->append("\"msprobe\":{");
   if (info_.has_own_table) {
-    MSPROBE_ASSIGN_OR_RETURN(Statement reason, database_.Prepare(kSelectReason));
+    MSPROBE_ASSIGN_OR_RETURN(
+        Statement reason, database_.Prepare(info_.has_ulps ? kSelectReason : kSelectShortReason));
     reason.BindInt(0, row);
     MSPROBE_ASSIGN_OR_RETURN(const bool found, reason.Step());
     if (found) {
@@ -273,6 +288,7 @@ Status DbUnit::AppendReason(int64_t row, std::string* json) const {
       formats::AppendJsonString(reason.Text(0), json);
       json->append(",\"role\":");
       formats::AppendJsonString(reason.Text(1), json);
+      if (!reason.IsNull(2)) json->append(",\"ulps\":").append(reason.Text(2));
     }
   }
   json->append("}}");
@@ -357,6 +373,10 @@ Status ReadConfig(Database* database, DbInfo* info) {
   MSPROBE_ASSIGN_OR_RETURN(
       Statement own, database->Prepare("SELECT 1 FROM sqlite_master WHERE name = 'msprobe_nodes'"));
   MSPROBE_ASSIGN_OR_RETURN(info->has_own_table, own.Step());
+  MSPROBE_ASSIGN_OR_RETURN(
+      Statement ulps,
+      database->Prepare("SELECT 1 FROM pragma_table_info('msprobe_nodes') WHERE name = 'ulps'"));
+  MSPROBE_ASSIGN_OR_RETURN(info->has_ulps, ulps.Step());
   MSPROBE_ASSIGN_OR_RETURN(
       Statement index,
       database->Prepare("SELECT 1 FROM sqlite_master WHERE name = 'msprobe_index'"));

@@ -29,7 +29,8 @@ CREATE TABLE tb_config (
   overflow_check INTEGER, node_colors TEXT NOT NULL, rank_list TEXT NOT NULL,
   step_list TEXT NOT NULL);
 CREATE TABLE msprobe_nodes (
-  id TEXT, idx REAL, worst_below REAL, status TEXT, reason TEXT, role TEXT);
+  id TEXT, idx REAL, worst_below REAL, status TEXT, reason TEXT, role TEXT, ulps TEXT);
+CREATE TABLE msprobe_dumps (step INTEGER, rank INTEGER, side INTEGER, path TEXT);
 CREATE TABLE msprobe_index (step INTEGER, rank INTEGER, side INTEGER, data BLOB);
 CREATE INDEX nodes_by_order ON tb_nodes (step, rank, node_order, micro_step_id, data_source);
 CREATE INDEX nodes_by_parent ON tb_nodes (up_node, step, rank, data_source, node_order);

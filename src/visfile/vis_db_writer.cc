@@ -163,6 +163,10 @@ class RowMaker {
     record_.Text(verdict.status);
     Optional(verdict.reason);
     Optional(verdict.role);
+    const size_t begin = chunk_.values.size();
+    side_.AppendUlps(node, chunk_.scratch, &chunk_.values);
+    if (chunk_.values.size() == begin) return;  // SQLite reads a column that is not there as NULL
+    record_.TextOfSize(chunk_.values.size() - begin);
   }
 
   const SideText& side_;
@@ -214,6 +218,7 @@ class Writer final : public VisDbWriter {
   Status AddIndex(const Part& part);
   Status Insert(const Chunk& chunk, ShapeTable* shapes, SideIndex* index);
   Status InsertConfig(Database* database);
+  Status InsertDumps(Database* database);
 
   base::AtomicFile file_;
   std::unique_ptr<VisDbTables> tables_;
@@ -227,6 +232,14 @@ class Writer final : public VisDbWriter {
   int32_t micro_steps_ = 1;
   std::set<int64_t> steps_;
   std::set<int64_t> ranks_;
+  /// A row of msprobe_dumps: where a side was read from.
+  struct DumpRow {
+    int64_t step;
+    int64_t rank;
+    Side side;
+    std::string path;
+  };
+  std::vector<DumpRow> dumps_;
 };
 
 Status Writer::Add(const VisContent& content) {
@@ -257,6 +270,9 @@ Status Writer::AddContent(const VisContent& content) {
     add(SideText::Side::kGolden, "Bench", Side::kGolden);
   }
   micro_steps_ = std::max(micro_steps_, parts[0].text.graph().micro_steps);
+  for (const Part& part : parts) {
+    dumps_.push_back({step, rank, part.side, part.text.graph().dump->directory().string()});
+  }
   base::ParallelFor(parts.size() + 1, 1, options_.threads, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
       if (i == parts.size()) {
@@ -348,11 +364,26 @@ Status Writer::InsertConfig(Database* database) {
   return insert.Step().status();
 }
 
+Status Writer::InsertDumps(Database* database) {
+  MSPROBE_ASSIGN_OR_RETURN(Statement insert,
+                           database->Prepare("INSERT INTO msprobe_dumps VALUES (?, ?, ?, ?)"));
+  for (const DumpRow& row : dumps_) {
+    insert.BindInt(0, row.step);
+    insert.BindInt(1, row.rank);
+    insert.BindInt(2, static_cast<int64_t>(row.side));
+    insert.BindText(3, row.path);
+    MSPROBE_RETURN_IF_ERROR(insert.Step().status());
+    insert.Reset();
+  }
+  return Status::Ok();
+}
+
 Result<std::filesystem::path> Writer::Finish() {
   MSPROBE_RETURN_IF_ERROR(Status(failure_));
   MSPROBE_ASSIGN_OR_RETURN(Database database, tables_->Finish());
   tables_ = nullptr;
   MSPROBE_RETURN_IF_ERROR(InsertConfig(&database));
+  MSPROBE_RETURN_IF_ERROR(InsertDumps(&database));
   MSPROBE_RETURN_IF_ERROR(database.Execute(kTrigger));
   MSPROBE_RETURN_IF_ERROR(database.Close());
   return file_.CommitUnique(kSuffix);

@@ -72,7 +72,7 @@ struct GraphParts {
   std::vector<std::string_view> partners;  ///< names, in the mapped file or in the arena
 };
 
-/// Reads the graph object `{"root", "dump_data_dir", "node": {…}}`.
+/// Reads the graph object `{"root", "dump_data_dir", "msprobe_dump", "node": {…}}`.
 class GraphReader {
  public:
   GraphReader(std::string_view text, size_t begin, const std::filesystem::path& path,
@@ -95,12 +95,15 @@ class GraphReader {
         scanner.Leave(nodes);
         continue;
       }
-      const bool directory = scanner.raw_key() == "dump_data_dir";
+      std::string* const known = scanner.raw_key() == "dump_data_dir"
+                                     ? &parts->side->tensor_directory
+                                 : scanner.raw_key() == "msprobe_dump" ? &parts->side->dump
+                                                                       : nullptr;
       if (scanner.TakeValue(&value) != Step::kMember) return Damaged(path_, scanner.position());
-      if (directory && value.size() > 2 && value.front() == '"') {
+      if (known != nullptr && value.size() > 2 && value.front() == '"') {
         bool valid = true;
         value = value.substr(1, value.size() - 2);
-        parts->side->tensor_directory = formats::UnescapedView(value, &parts->arena, &valid);
+        *known = formats::UnescapedView(value, &parts->arena, &valid);
       }
     }
     parts->side->shape_texts = shapes_.TakeTexts();

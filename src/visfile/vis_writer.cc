@@ -35,7 +35,8 @@ void AppendJsonText(std::string_view key, std::string_view value, std::string* o
 }
 
 /// The key that only our own viewer reads.
-void AppendVerdict(const NodeVerdict& verdict, std::string* out) {
+void AppendVerdict(const SideText& side, NodeId id, const NodeScratch& scratch, std::string* out) {
+  const NodeVerdict verdict = side.Verdict(id);
   if (verdict.status.empty()) return;
   out->append(R"(,"msprobe":{)");
   if (verdict.index == verdict.index) AppendJsonNumber(R"("index":)", verdict.index, out);
@@ -45,6 +46,10 @@ void AppendVerdict(const NodeVerdict& verdict, std::string* out) {
   AppendJsonText(R"("status":)", verdict.status, out);
   AppendJsonText(R"("reason":)", verdict.reason, out);
   AppendJsonText(R"("role":)", verdict.role, out);
+  out->append(R"(,"ulps":)");
+  const size_t empty = out->size();
+  side.AppendUlps(id, scratch, out);
+  if (out->size() == empty) out->resize(empty - std::string_view(R"(,"ulps":)").size());
   out->push_back('}');
 }
 
@@ -76,7 +81,7 @@ void AppendVisNode(const SideText& side, NodeId id, NodeScratch* scratch, std::s
   AppendJsonText(R"("overflow_level":)", OverflowText(node.overflow), out);
   out->append(R"(},"matched_distributed":)");
   side.AppendDistributed(id, out);
-  AppendVerdict(side.Verdict(id), out);
+  AppendVerdict(side, id, *scratch, out);
   out->push_back('}');
 }
 
@@ -89,6 +94,8 @@ Status WriteGraph(const SideText& side, const WriteOptions& options, base::Atomi
   formats::AppendJsonString(graph.nodes[graph::kRootNode].name, &head);
   head.append(R"(,"dump_data_dir":)");
   formats::AppendJsonString(graph.dump->dump_data_dir(), &head);
+  head.append(R"(,"msprobe_dump":)");  // where it was read from, for our own viewer
+  formats::AppendJsonString(graph.dump->directory().string(), &head);
   head.append(R"(,"node":{)");
   MSPROBE_RETURN_IF_ERROR(file->Append(head));
   MSPROBE_RETURN_IF_ERROR(base::OrderedChunks<Chunk>(

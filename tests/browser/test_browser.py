@@ -26,7 +26,9 @@ JOURNEYS = sorted(path.stem for path in (HERE / "journeys").glob("*.mjs") if pat
 # Needs a file that takes as long to load as the test wants.
 ONLY_TEST_SERVER = {"loading"}
 # These start a server of their own, or need none.
-OWN_SERVER = {"compare_page", "dumps", "empty_states", "read_only", "report", "server_restart"}
+OWN_SERVER = {
+    "compare_page", "dumps", "empty_states", "read_only", "real_data", "report", "server_restart",
+}  # fmt: skip
 IN_TENSORBOARD = [name for name in JOURNEYS if name not in ONLY_TEST_SERVER | OWN_SERVER]
 PICTURES = ROOT / "docs" / "images"
 # A pixel counts as another one beyond this difference of a channel: stored pictures have 256 colours.
@@ -167,14 +169,16 @@ def dumps(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 @pytest.fixture(scope="session")
-def own_report(files: Path) -> Path | None:
-    """What `msprobe view --export` makes."""
+def own_reports(files: Path) -> list[Path]:
+    """What `msprobe view --export` makes: of a comparison, and of a graph alone."""
     if not has_view():
-        return None
-    report = files / "own_report.html"
-    source = files / "out" / "compare_step0_rank3_20261129.vis"
-    subprocess.run([CLI, "view", source, "--export", report], check=True, capture_output=True)
-    return report
+        return []
+    reports = []
+    for name in ("compare_step0_rank3_20261129.vis", "build_one.vis"):
+        reports.append(files / f"{name}.html")
+        command = [CLI, "view", files / "out" / name, "--export", reports[-1]]
+        subprocess.run(command, check=True, capture_output=True)
+    return reports
 
 
 @pytest.fixture
@@ -245,7 +249,7 @@ def test_journey(
     test_server: Path,
     files: Path,
     dumps: list[Path],
-    own_report: Path | None,
+    own_reports: list[Path],
     tmp_path: Path,
 ) -> None:
     if name in OWN_SERVER - {"report", "server_restart"} and not has_view():
@@ -253,14 +257,17 @@ def test_journey(
     chosen = choose(name, servers)
     port = free_port()
     pictures = os.environ.get("MSPROBE_PICTURES")
-    reports = [files / "report.html", *([own_report] if own_report else [])]
+    reports = [files / "report.html", *own_reports[:1]]
+    real_data = ROOT / "tests" / "golden" / "cases" / "table" / "ulps" / "input"
     environment = {
         "MSPROBE_CLI": str(CLI),
         "MSPROBE_DUMPS": json.dumps([str(path) for path in dumps]),
         # For a journey that ends a server and starts it again at the same address.
         "MSPROBE_SERVER": json.dumps([*commands(test_server, files)[chosen], str(port)]),
         "MSPROBE_SERVER_ADDRESS": f"http://127.0.0.1:{port}/",
+        "MSPROBE_REAL_DATA": json.dumps([str(real_data / side) for side in ("npu", "bench")]),
         "MSPROBE_REPORTS": json.dumps([str(path) for path in reports]),
+        "MSPROBE_SINGLE_REPORTS": json.dumps([str(path) for path in own_reports[1:]]),
         "MSPROBE_PICTURES": pictures or str(tmp_path),
     }
     run_journey(name, servers[chosen], environment)

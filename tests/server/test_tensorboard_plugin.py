@@ -82,6 +82,22 @@ def test_the_tab_is_there(tensorboard: TensorBoard) -> None:
     assert listing["msprobe"]["loading_mechanism"]["type"] == "IFRAME"
 
 
+@pytest.mark.parametrize(("there", "name"), [(True, "MSPROBE"), (False, "GRAPH_ASCEND")])
+def test_the_tab_takes_the_known_name_where_it_is_free(
+    monkeypatch: pytest.MonkeyPatch, there: bool, name: str
+) -> None:
+    from msprobe.tensorboard_plugin import plugin  # noqa: PLC0415
+
+    def distribution(wanted: str) -> object:
+        assert wanted == "tb-graph-ascend"
+        if not there:
+            raise importlib.metadata.PackageNotFoundError(wanted)
+        return object()
+
+    monkeypatch.setattr(importlib.metadata, "distribution", distribution)
+    assert plugin.tab_name() == name
+
+
 def test_the_frame_loads_our_module(tensorboard: TensorBoard) -> None:
     status, _, entry = tensorboard.ask("/data/plugin_entry.html?name=msprobe")
     assert status == 200

@@ -97,6 +97,47 @@ def test_on_the_fly_one_says_what_is_rounding(dumps: Path, tmp_path: Path) -> No
     assert culprits(*pair, "--tolerance", tolerance) == 0
 
 
+def test_on_the_fly_a_third_run_judges() -> None:
+    runs = ROOT / "tests" / "golden" / "cases" / "tolerance" / "reference" / "input"
+
+    def first(target: str, *options: str | Path) -> tuple[int, str]:
+        server = Server(runs / target, "--golden", runs / "bench", *options)
+        try:
+            file = only_file(server)
+            culprits = server.open(file)["units"][0]["culprits"]
+            found = server.api(f"divergence?file={file}&u=0")["culprits"]
+            return culprits, found[0]["name"] if found else ""
+        finally:
+            server.stop()
+
+    relu = (1, "Functional.relu.0.forward")
+    assert first("near") == relu
+    # Golden is as far from the reference as the target is from golden.
+    assert first("near", "--reference", runs / "high") == (0, "")
+    assert first("far", "--reference", runs / "high") == relu
+
+
+def test_a_third_run_needs_two_others(dumps: Path) -> None:
+    command = [CLI, "view", dumps / "target", "--reference", dumps / "golden"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 2
+    assert "--reference is about two dumps" in done.stderr
+
+
+def test_units_say_which_dumps_they_are_of(dumps: Path, tmp_path: Path) -> None:
+    pair = [str(dumps / side) for side in ("target", "golden")]
+    for form in ("vis", "db"):
+        command = [CLI, "graph", *pair, "-o", tmp_path / form, "--format", form]
+        subprocess.run(command, check=True, capture_output=True, timeout=60)
+    for arguments in ((tmp_path / "vis",), (tmp_path / "db",), (pair[0], "--golden", pair[1])):
+        server = Server(*arguments)
+        try:
+            units = server.open(only_file(server))["units"]
+        finally:
+            server.stop()
+        assert units[1]["from"] == [str(Path(side) / "step0" / "rank1") for side in pair]
+
+
 def test_on_the_fly_a_collective_names_its_peers() -> None:
     ranks = ROOT / "tests" / "golden" / "cases" / "graph" / "single_ranks" / "input" / "npu"
     server = Server(ranks)

@@ -8,14 +8,17 @@ await journey(async (page) => {
     row(page, label)
       .locator(".half.t .box")
       .evaluate((box) => getComputedStyle(box).backgroundColor);
+  // The legend is that of the colours: large and with a bar each.
   const sample = (word) =>
     page
-      .locator(".chip", { hasText: word })
+      .locator(".band", { hasText: word })
       .locator(".swatch")
       .evaluate((swatch) => getComputedStyle(swatch).backgroundColor);
   const byIndex = await fill("ln2");
   await page.getByLabel("colour").selectOption("status");
   await becomes(() => fill(CULPRIT), await sample("error"));
+  await page.getByRole("heading", { name: "Status" }).waitFor();
+  await page.locator(".chip", { hasText: "0.8 – 1" }).waitFor();
   assert.notEqual(await fill("ln1"), await fill(CULPRIT));
   await page.getByLabel("colour").selectOption("overflow");
   await becomes(() => fill(CULPRIT), await sample("overflow: high"));

@@ -16,7 +16,7 @@ await journey(async (page, context) => {
   await becomes(() => selected(other), CULPRIT);
   await row(other, CULPRIT).waitFor();
   assert.equal(await other.getByLabel("colour").inputValue(), "status");
-  await other.locator('.band[aria-pressed="true"]', { hasText: "0.4 – 0.6" }).waitFor();
+  await other.locator('.chip[aria-pressed="true"]', { hasText: "0.4 – 0.6" }).waitFor();
   // Two tabs on two files do not disturb each other.
   await open(other, { file: "build_one.vis" });
   await page.reload();

@@ -51,6 +51,8 @@ export interface Unit {
   counts: UnitCounts;
   /** The run in parts: the worst band of each, 'u' for unmatched, '.' for nothing. */
   strip?: string;
+  /** The dumps of both sides, where they are known; a graph alone has one. */
+  from?: string[];
   /** True until the server has summed the unit up. */
   pending?: boolean;
   /** Why the unit cannot be read. */
@@ -176,6 +178,8 @@ export interface RecordedValue {
   metrics: Record<string, string | number>;
   status: NodeStatus;
   reason: string;
+  /** How many elements are how many units in the last place apart: `0:20 1:3 2-3:1`. */
+  ulps?: string;
   differs?: string[];
 }
 

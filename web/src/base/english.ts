@@ -32,6 +32,7 @@ export const english = {
   "search.running": "Searching …",
   "search.count": "{count} {count|hit|hits}",
   "search.hint": "* stands for anything",
+  "search.none": "No name contains “{query}”. A part of a name is enough, in upper or lower case.",
 
   "side.label": "Suspicious nodes",
   "side.t": "target",
@@ -55,7 +56,9 @@ export const english = {
   "divergence.undecided":
     "{count} {count|node|nodes} could not be decided, as {count|its|their} inputs are not recorded.",
 
-  "filter.title": "Precision index",
+  "filter.index": "Precision index",
+  "filter.status": "Status",
+  "filter.overflow": "Overflow",
   "filter.hint": "Show these nodes as a list",
   "filter.band": "Index {band}",
   "filter.unmatched_t": "unmatched target",
@@ -109,7 +112,11 @@ export const english = {
   "overview.title": "All nodes in execution order; click to go there",
 
   "detail.label": "Selected node",
-  "detail.nothing": "Select a node to see its tensors. Arrow keys move, ? shows all keys.",
+  "detail.nothing": "Select a node to see its tensors.",
+  "detail.keys_first": "first divergence",
+  "detail.keys_next": "next suspicious node",
+  "detail.keys_search": "search names",
+  "detail.keys_help": "all keys",
   "detail.values": "Tensors",
   "detail.stack": "Source stack",
   "detail.facts": "Attributes",
@@ -126,6 +133,10 @@ export const english = {
   "values.input": "Inputs",
   "values.output": "Outputs",
   "values.parameter": "Parameters",
+  "ulps.column": "ULPs",
+  "ulps.title": "How many units in the last place the elements are apart",
+  "ulps.line": "{name}: {count}",
+  "ulps.close": "{share}% ≤ 1",
   "stack.none": "No call stack was recorded.",
   "stack.both": "Both sides",
   "facts.name": "name",

@@ -20,7 +20,10 @@ export function DetailPanel({ app }: { app: App }) {
   if (selected.value === null) {
     return (
       <section class="detail" aria-label={text("detail.label")}>
-        <p class="empty">{text("detail.nothing")}</p>
+        <div class="empty">
+          <p>{text("detail.nothing")}</p>
+          <KeyHints app={app} />
+        </div>
       </section>
     );
   }
@@ -77,6 +80,32 @@ export function DetailPanel({ app }: { app: App }) {
         {current === "peers" && <Peers app={app} detail={shown} />}
       </div>
     </section>
+  );
+}
+
+/** The keys that lead somewhere, for who has just come. */
+function KeyHints({ app }: { app: App }) {
+  const comparison = app.workspace.comparison.value;
+  const keys = [
+    ...(comparison
+      ? ([
+          ["f", "detail.keys_first"],
+          ["n", "detail.keys_next"],
+        ] as const)
+      : []),
+    ...([
+      ["/", "detail.keys_search"],
+      ["?", "detail.keys_help"],
+    ] as const),
+  ] as const;
+  return (
+    <ul class="key-hints">
+      {keys.map(([key, name]) => (
+        <li key={key}>
+          <kbd>{key}</kbd> {text(name)}
+        </li>
+      ))}
+    </ul>
   );
 }
 

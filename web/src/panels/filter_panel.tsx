@@ -2,7 +2,7 @@
 
 import type { Band, Filter, Side, UnitCounts } from "../api/types";
 import { groupDigits } from "../base/numbers";
-import type { Paint } from "../model/paint";
+import type { Coloring, Paint } from "../model/paint";
 import type { App } from "../state/app";
 import { text } from "../state/language";
 import { SUSPICIOUS, sameFilter } from "../state/suspects";
@@ -36,96 +36,120 @@ const statusKey = (value: string) => `status.${value}` as StatusKey;
 type OverflowKey = "overflow.medium" | "overflow.high" | "overflow.critical";
 const overflowKey = (value: string) => `overflow.${value}` as OverflowKey;
 
-function bandChoices(bands: readonly Band[], counts: UnitCounts): Choice[] {
-  const choices: Choice[] = bands.map((band, i) => ({
-    filter: { by: "band", value: String(i) },
-    side: "t",
-    name: bandName(band),
-    count: counts.bands[i] ?? 0,
-    paint: `band-${i}`,
-  }));
-  for (const [i, side] of (["t", "g"] as const).entries()) {
-    choices.push({
-      filter: { by: "unmatched", value: "" },
-      side,
-      name: text(`filter.unmatched_${side}`),
-      count: counts.unmatched[i] ?? 0,
-      paint: "unmatched",
-    });
-  }
-  return choices;
-}
+/** What the boxes can be coloured by, each with all its colours. */
+type Groups = Record<Coloring, Choice[]>;
 
-function wordChoices(counts: UnitCounts, overflow: boolean, comparison: boolean): Choice[] {
-  const choices: Choice[] = [];
-  const put = (by: "status" | "overflow", value: string, name: string, count: number) => {
-    choices.push({ filter: { by, value }, side: "t", name, count, paint: value });
+function groupsOf(app: App, counts: UnitCounts): Groups {
+  const groups: Groups = { index: [], status: [], overflow: [] };
+  const put = (group: Coloring, filter: Filter, name: string, count: number, paint: Paint) => {
+    groups[group].push({ filter, side: "t", name, count, paint });
   };
-  for (const value of ["error", "warning", "unreadable", "pass"] as const) {
-    if (comparison && (counts[value] > 0 || value === "error")) {
-      put("status", value, text(`status.${value}`), counts[value]);
+  if (app.workspace.comparison.value) {
+    for (const [i, band] of app.workspace.bands.value.entries()) {
+      const filter: Filter = { by: "band", value: String(i) };
+      put("index", filter, bandName(band), counts.bands[i] ?? 0, `band-${i}`);
+    }
+    for (const value of ["error", "warning", "unreadable", "pass"] as const) {
+      if (counts[value] === 0 && value !== "error") continue;
+      put("status", { by: "status", value }, text(`status.${value}`), counts[value], value);
     }
   }
-  for (const value of ["critical", "high", "medium"] as const) {
-    if (overflow && counts.overflow[value] > 0)
-      put("overflow", value, text(`overflow.${value}`), counts.overflow[value]);
+  if (app.workspace.file.value?.overflow) {
+    for (const value of ["critical", "high", "medium"] as const) {
+      const count = counts.overflow[value];
+      if (count > 0)
+        put("overflow", { by: "overflow", value }, text(`overflow.${value}`), count, value);
+    }
   }
-  return choices;
+  return groups;
+}
+
+/** Grey whatever the colours mean but overflow, which a node without a partner can have too. */
+function unmatchedChoices(counts: UnitCounts): Choice[] {
+  return (["t", "g"] as const).map((side, i) => ({
+    filter: { by: "unmatched", value: "" },
+    side,
+    name: text(`filter.unmatched_${side}`),
+    count: counts.unmatched[i] ?? 0,
+    paint: "unmatched",
+  }));
 }
 
 export function FilterPanel({ app }: { app: App }) {
-  const { workspace, suspects } = app;
+  const { workspace } = app;
   const counts = workspace.unit.value?.counts;
   if (counts === undefined) return null;
-  const comparison = workspace.comparison.value;
-  const bands = comparison ? bandChoices(workspace.bands.value, counts) : [];
-  const words = wordChoices(counts, workspace.file.value?.overflow ?? false, comparison);
-  const most = Math.max(1, ...bands.map((choice) => choice.count));
-  const toggle = (choice: Choice) => {
-    if (isOn(app, choice)) suspects.setFilter(SUSPICIOUS);
-    else suspects.setFilter(choice.filter, choice.side);
-  };
+  const groups = groupsOf(app, counts);
+  const coloring = workspace.coloring.value;
+  if (workspace.comparison.value) {
+    groups[coloring === "status" ? "status" : "index"].push(...unmatchedChoices(counts));
+  }
+  // What the boxes are coloured by stands first and large: it is their legend.
+  const others = (["index", "status", "overflow"] as const).filter((group) => group !== coloring);
+  const legend = groups[coloring];
+  const most = Math.max(1, ...legend.map((choice) => choice.count));
   return (
     <section class="filters">
-      {comparison && <h2>{text("filter.title")}</h2>}
-      {bands.map((choice) => (
+      {legend.length > 0 && <h2>{text(`filter.${coloring}`)}</h2>}
+      <div class="bands">
+        {legend.map((choice) => (
+          <BandButton key={choice.name} {...{ app, choice, most }} />
+        ))}
+      </div>
+      {others.map((group) => (
+        <Chips key={group} app={app} name={text(`filter.${group}`)} choices={groups[group]} />
+      ))}
+    </section>
+  );
+}
+
+function toggle(app: App, choice: Choice): void {
+  if (isOn(app, choice)) app.suspects.setFilter(SUSPICIOUS);
+  else app.suspects.setFilter(choice.filter, choice.side);
+}
+
+function BandButton({ app, choice, most }: { app: App; choice: Choice; most: number }) {
+  return (
+    <button
+      type="button"
+      class="band"
+      aria-pressed={isOn(app, choice)}
+      onClick={() => toggle(app, choice)}
+      title={text("filter.hint")}
+    >
+      <i class="swatch" style={swatch(choice.paint)} />
+      <span class="band-name">{choice.name}</span>
+      <span class="bar">
+        <i
+          style={{ ...swatch(choice.paint), width: `${barWidth(choice.count, most)}%` }}
+          hidden={choice.count === 0}
+        />
+      </span>
+      <span class="count">{groupDigits(choice.count)}</span>
+    </button>
+  );
+}
+
+function Chips({ app, name, choices }: { app: App; name: string; choices: Choice[] }) {
+  if (choices.length === 0) return null;
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: no fields, but choices that belong together
+    <div class="chips" role="group" aria-label={name}>
+      {choices.map((choice) => (
         <button
           type="button"
-          class="band"
+          class="chip"
           key={choice.name}
+          title={`${name}: ${text("filter.hint")}`}
           aria-pressed={isOn(app, choice)}
-          onClick={() => toggle(choice)}
-          title={text("filter.hint")}
+          onClick={() => toggle(app, choice)}
         >
           <i class="swatch" style={swatch(choice.paint)} />
-          <span class="band-name">{choice.name}</span>
-          <span class="bar">
-            <i
-              style={{ ...swatch(choice.paint), width: `${barWidth(choice.count, most)}%` }}
-              hidden={choice.count === 0}
-            />
-          </span>
+          {choice.name}
           <span class="count">{groupDigits(choice.count)}</span>
         </button>
       ))}
-      {words.length > 0 && (
-        <div class="chips">
-          {words.map((choice) => (
-            <button
-              type="button"
-              class="chip"
-              key={choice.name}
-              aria-pressed={isOn(app, choice)}
-              onClick={() => toggle(choice)}
-            >
-              <i class="swatch" style={swatch(choice.paint)} />
-              {choice.name}
-              <span class="count">{groupDigits(choice.count)}</span>
-            </button>
-          ))}
-        </div>
-      )}
-    </section>
+    </div>
   );
 }
 

@@ -19,7 +19,14 @@ const KEYS = [
   ["?", "help.help"],
 ] as const;
 
-const SIGNS = ["help.index", "help.grey", "help.hidden", "help.gap", "help.culprit"] as const;
+/** Each with what it looks like in the trees. */
+const SIGNS = [
+  ["help.index", "band-sample"],
+  ["help.grey", "box unmatched"],
+  ["help.hidden", "box hides"],
+  ["help.gap", "gap"],
+  ["help.culprit", "culprit"],
+] as const;
 
 export function HelpDialog({ app }: { app: App }) {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -57,9 +64,14 @@ export function HelpDialog({ app }: { app: App }) {
         ))}
       </dl>
       <h3>{text("help.signs")}</h3>
-      <ul>
-        {SIGNS.map((key) => (
-          <li key={key}>{text(key)}</li>
+      <ul class="signs-list">
+        {SIGNS.map(([key, look]) => (
+          <li key={key}>
+            <i class={look} aria-hidden="true">
+              {look === "culprit" && text("role.culprit_short")}
+            </i>
+            <span>{text(key)}</span>
+          </li>
         ))}
       </ul>
     </dialog>

@@ -1,14 +1,9 @@
 /** The page as a whole. */
 
-import { useRef } from "preact/hooks";
-import { groupDigits } from "../base/numbers";
-import { GraphTree } from "../render/graph_tree";
-import { OverviewStrip } from "../render/overview_strip";
-import { RankStrips } from "../render/rank_strips";
 import type { App } from "../state/app";
 import { lost } from "../state/connection";
 import { text } from "../state/language";
-import { detailHeight, sideOpen, sideWidth, split } from "../state/preferences";
+import { detailHeight, sideOpen, sideWidth } from "../state/preferences";
 import { Splitter } from "../widgets/splitter";
 import { AppHeader } from "./app_header";
 import { DetailPanel } from "./detail_panel";
@@ -16,6 +11,7 @@ import { HelpDialog } from "./help_dialog";
 import { MatchBar } from "./match_bar";
 import { hasSidePanel, SidePanel } from "./side_panel";
 import { StartPage } from "./start_page";
+import { Trees } from "./trees";
 
 const rem = () => Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
 
@@ -78,56 +74,6 @@ function Work({ app }: { app: App }) {
         />
         <DetailPanel app={app} />
       </main>
-    </div>
-  );
-}
-
-function Trees({ app }: { app: App }) {
-  const area = useRef<HTMLDivElement>(null);
-  const { workspace } = app;
-  const views = workspace.views.value;
-  const comparison = workspace.comparison.value;
-  const [target = 0, golden = 0] = workspace.unit.value?.nodes ?? [];
-  const apart = views.length > 1;
-  const kind = apart ? "apart" : comparison ? "together" : "single";
-  return (
-    <div class={`trees ${kind}`} ref={area} style={{ "--split": split.value }}>
-      <div class="tree-heads">
-        <h2>
-          {text(comparison ? "side.t" : "side.single")}{" "}
-          <span>{text("tree.nodes", { count: groupDigits(target) })}</span>
-        </h2>
-        {comparison && (
-          <>
-            <Splitter
-              label={text("splitter.sides")}
-              upright
-              value={split.value}
-              min={0.1}
-              max={0.9}
-              step={0.02}
-              perPixel={() => 1 / Math.max(1, area.current?.clientWidth ?? 1)}
-              change={(value) => {
-                split.value = value;
-              }}
-            />
-            <h2>
-              {text("side.g")} <span>{text("tree.nodes", { count: groupDigits(golden) })}</span>
-            </h2>
-          </>
-        )}
-      </div>
-      <div class="tree-area">
-        {views.map((view) => (
-          <GraphTree key={view.key} app={app} view={view} name={`row-${view.sides}`} />
-        ))}
-      </div>
-      {comparison && (
-        <div class="strips">
-          <RankStrips app={app} />
-          <OverviewStrip app={app} />
-        </div>
-      )}
     </div>
   );
 }

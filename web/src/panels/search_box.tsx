@@ -87,6 +87,11 @@ export function SearchBox({ app }: { app: App }) {
               : text("search.count", { count: groupDigits(total) })}
             <span class="hint">{text("search.hint")}</span>
           </p>
+          {total === 0 && (
+            <p class="hits-none">
+              <bdi>{text("search.none", { query: search.query.value.trim().slice(0, 100) })}</bdi>
+            </p>
+          )}
           {(total ?? 0) > 0 && (
             <ItemList
               {...{ app, choose, list: hits, id: "hits", active: active.value }}

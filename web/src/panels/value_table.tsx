@@ -3,6 +3,7 @@
 import type { Detail, RecordedSide, RecordedValue } from "../api/types";
 import { reasonText, text } from "../state/language";
 import { NumberText } from "../widgets/number_text";
+import { UlpBars } from "../widgets/ulp_bars";
 
 const STATISTICS = ["Max", "Min", "Mean", "Norm"] as const;
 const EXTRA = ["md5", "requires_grad", "data_name"] as const;
@@ -34,7 +35,9 @@ export function tableText(detail: Detail): string {
     "value",
     ...extraFields(detail.values),
   ];
-  const lines = [["section", "key", "side", ...fields, ...metrics, "status"]];
+  const counted = detail.values.some((value) => value.ulps !== undefined);
+  const ulps = (text: string) => (counted ? [text] : []);
+  const lines = [["section", "key", "side", ...fields, ...metrics, ...ulps("ULPs"), "status"]];
   for (const value of detail.values) {
     for (const side of ["target", "golden"] as const) {
       const recorded = value[side];
@@ -46,7 +49,7 @@ export function tableText(detail: Detail): string {
       lines.push([
         ...[value.section, value.key, side],
         ...fields.map((field) => recorded[field] ?? ""),
-        ...[...numbers, status],
+        ...[...numbers, ...ulps(side === "target" ? (value.ulps ?? "") : ""), status],
       ]);
     }
   }
@@ -65,6 +68,7 @@ export function ValueTable({ detail }: { detail: Detail }) {
   if (values.length === 0) return <p class="empty">{text("values.none")}</p>;
   const metrics = metricNames(values);
   const extra = extraFields(values);
+  const counted = values.some((value) => value.ulps !== undefined);
   const single = values.every((value) => value.golden === null) && detail.node.status === "";
   const sections = ["input", "output", "parameter"] as const;
   return (
@@ -85,6 +89,11 @@ export function ValueTable({ detail }: { detail: Detail }) {
               {name}
             </th>
           ))}
+          {counted && (
+            <th class="numeric" title={text("ulps.title")}>
+              {text("ulps.column")}
+            </th>
+          )}
           {extra.map((name) => (
             <th key={name}>{name}</th>
           ))}
@@ -96,7 +105,7 @@ export function ValueTable({ detail }: { detail: Detail }) {
           found.length > 0 && (
             <tbody key={section} aria-label={text(`values.${section}`)}>
               {found.map((value) => (
-                <ValueRows key={value.key} {...{ value, metrics, extra, single }} />
+                <ValueRows key={value.key} {...{ value, metrics, counted, extra, single }} />
               ))}
             </tbody>
           )
@@ -109,12 +118,14 @@ export function ValueTable({ detail }: { detail: Detail }) {
 interface RowsProps {
   value: RecordedValue;
   metrics: string[];
+  /** Some value counts units in the last place. */
+  counted: boolean;
   extra: Field[];
   /** Only one side exists: no need to name it. */
   single: boolean;
 }
 
-function ValueRows({ value, metrics, extra, single }: RowsProps) {
+function ValueRows({ value, metrics, counted, extra, single }: RowsProps) {
   const both = value.target !== null && value.golden !== null;
   const bad = value.status === "error" || value.status === "warning" ? value.status : "";
   const name = (
@@ -124,12 +135,20 @@ function ValueRows({ value, metrics, extra, single }: RowsProps) {
     </th>
   );
   const numbers = (first: boolean) =>
-    first &&
-    metrics.map((metric) => (
-      <td key={metric} rowSpan={both ? 2 : 1} class={`numeric metric ${bad}`}>
-        <NumberText value={value.metrics[metric]} />
-      </td>
-    ));
+    first && (
+      <>
+        {metrics.map((metric) => (
+          <td key={metric} rowSpan={both ? 2 : 1} class={`numeric metric ${bad}`}>
+            <NumberText value={value.metrics[metric]} />
+          </td>
+        ))}
+        {counted && (
+          <td rowSpan={both ? 2 : 1} class="numeric">
+            {value.ulps !== undefined && <UlpBars counts={value.ulps} />}
+          </td>
+        )}
+      </>
+    );
   return (
     <>
       {value.target !== null && (

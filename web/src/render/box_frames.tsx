@@ -4,29 +4,32 @@ import type { Side } from "../api/types";
 import type { Frame } from "../layout/window";
 import { ROW_UNITS } from "../model/row_tree";
 import type { Look } from "./look";
+import { ORIGIN_UNITS } from "./origin";
 
 /** Pixels between the bottom of a box and the next line. */
 const GAP_PX = 2;
+
+/** Far behind what can be in sight. */
+const MOST_UNITS = 4 * ORIGIN_UNITS;
 
 interface Props {
   frames: readonly Frame[];
   side: Side;
   look: Look;
-  /** The units that are drawn, and pixels of one. */
-  begin: number;
-  end: number;
+  /** The unit that places are counted from, and pixels of one. */
+  origin: number;
   unit: number;
 }
 
-export function BoxFrames({ frames, side, look, begin, end, unit }: Props) {
+export function BoxFrames({ frames, side, look, origin, unit }: Props) {
   return (
     <div class={`frames ${side}`} aria-hidden="true">
       {frames.map(({ row, ...frame }) => {
         const paint = row.depth > look.leftOut ? look.framePaint(row, side) : null;
         if (paint === null) return null;
         const { left, right } = look.inset(row.depth - 1);
-        const top = Math.max(frame.begin, begin - ROW_UNITS) - begin;
-        const bottom = Math.min(frame.end, end + 2 * ROW_UNITS) - begin;
+        const top = Math.max(frame.begin - origin, -ROW_UNITS);
+        const bottom = Math.min(frame.end - origin, MOST_UNITS);
         const height = Math.max(0, (bottom - top) * unit - GAP_PX);
         return (
           <i

@@ -1,8 +1,8 @@
 /** One half of a row: a node as a box. */
 
 import type { Band, Brief } from "../api/types";
-import type { Room } from "../layout/nesting";
-import { type Coloring, hiddenPaint, indexPaint, paintOf } from "../model/paint";
+import { type Room, roomOf, textWidth } from "../layout/nesting";
+import { type Coloring, hiddenPaint, indexPaint, type Paint, paintOf } from "../model/paint";
 import { text } from "../state/language";
 import { NameText } from "../widgets/name_text";
 
@@ -13,12 +13,25 @@ interface Props {
   open: boolean;
   coloring: Coloring;
   bands: readonly Band[];
-  room: Room;
+  /** Of the box, in units of the text size. */
+  width: number;
+  /** In a small window the name goes before all else: colour and corner still tell. */
+  nameFirst: boolean;
 }
 
 const KIND_SIGNS = { module: "", api: "ƒ", collection: "⋮", root: "" } as const;
 
-export function graphCell({ brief, rows, open, coloring, bands, room }: Props) {
+/** A pill beside the name. */
+interface Sign {
+  className: string;
+  word: string;
+  title?: string;
+  paint?: Paint;
+}
+
+export function graphCell(props: Props) {
+  const { brief, rows, open, coloring, bands, width, nameFirst } = props;
+  const room = roomOf(width, 1);
   const paint = paintOf(coloring, bands, brief);
   const hidden = open || rows === 0 ? null : hiddenPaint(bands, brief);
   // A closed red row still says how many red ones are in it.
@@ -27,6 +40,11 @@ export function graphCell({ brief, rows, open, coloring, bands, room }: Props) {
   const floods =
     brief.overflow !== "" && coloring !== "overflow" && (brief.role !== "culprit" || room > 2);
   const told = badge !== null || brief.role === "culprit";
+  const cls = room > 0 && !nameFirst ? brief.cls : "";
+  let signs = room > 0 ? signsOf(brief, floods, badge) : [];
+  if (nameFirst && neededWidth(brief, "", signs, "") > width) signs = [];
+  const shape =
+    room > 0 && !nameFirst && room >= roomForShape(brief, told, floods) ? brief.shape : "";
   const style: Record<string, string> = {
     "--fill": `var(--fill-${paint})`,
     "--edge": `var(--edge-${paint})`,
@@ -36,7 +54,9 @@ export function graphCell({ brief, rows, open, coloring, bands, room }: Props) {
   if (paint === "unmatched") names.push("unmatched");
   if (hidden !== null) names.push("hides");
   if (told) names.push("told");
-  if (room === 0) names.push("narrow");
+  if (room === 0 || nameFirst) names.push("narrow");
+  // Each part that may be cut costs the browser time in every frame: say which may not.
+  if (neededWidth(brief, cls, signs, shape) <= width) names.push("fits");
   return (
     <div class={names.join(" ")} style={style}>
       {rows > 0 ? (
@@ -46,37 +66,58 @@ export function graphCell({ brief, rows, open, coloring, bands, room }: Props) {
         <span class="sign">{KIND_SIGNS[brief.kind]}</span>
       )}
       {NameText({ className: "label", name: brief.label, full: brief.name })}
-      {/* In a small window the name goes before all else: colour and corner still tell. */}
-      {room > 0 && (
-        <>
-          {brief.cls !== "" && NameText({ className: "cls", name: brief.cls })}
-          {brief.dir === "b" && <span class="dir">{text("row.backward")}</span>}
-          {brief.role === "culprit" && <span class="culprit">{text("role.culprit")}</span>}
-          {floods && brief.overflow !== "" && (
-            <span class="overflow" title={text(`overflow.${brief.overflow}`)}>
-              {text("row.overflow")}
-            </span>
-          )}
-          {badge !== null && (
-            <span
-              class="inside"
-              style={{ "--fill": `var(--fill-${badge})`, "--edge": `var(--edge-${badge})` }}
-            >
-              {brief.inside > 0 ? text("row.inside", { count: brief.inside }) : text("row.worse")}
-            </span>
-          )}
-          {brief.shape !== "" && room >= roomForShape(brief, told, floods) && (
-            <span class="shape">{brief.shape}</span>
-          )}
-        </>
-      )}
+      {cls !== "" && NameText({ className: "cls", name: cls })}
+      {signs.map((sign) => (
+        <span
+          key={sign.className}
+          class={sign.className}
+          title={sign.title}
+          style={
+            sign.paint && {
+              "--fill": `var(--fill-${sign.paint})`,
+              "--edge": `var(--edge-${sign.paint})`,
+            }
+          }
+        >
+          {sign.word}
+        </span>
+      ))}
+      {shape !== "" && <span class="shape">{shape}</span>}
     </div>
   );
 }
 
+function signsOf(brief: Brief, floods: boolean, badge: Paint | null): Sign[] {
+  const signs: Sign[] = [];
+  if (brief.dir === "b") signs.push({ className: "dir", word: text("row.backward") });
+  if (brief.role === "culprit") signs.push({ className: "culprit", word: text("role.culprit") });
+  if (floods && brief.overflow !== "") {
+    const title = text(`overflow.${brief.overflow}`);
+    signs.push({ className: "overflow", word: text("row.overflow"), title });
+  }
+  if (badge !== null) {
+    const count = brief.inside;
+    const word = count > 0 ? text("row.inside", { count }) : text("row.worse");
+    signs.push({ className: "inside", word, paint: badge });
+  }
+  return signs;
+}
+
+/** Sizes of the style sheet, in units of the text size: padding with the arrow, a gap, a pill. */
+const BOX = 2.4;
+const GAP = 0.5;
+const PILL = 1.2;
+
+function neededWidth(brief: Brief, cls: string, signs: readonly Sign[], shape: string): number {
+  let width = BOX + GAP + textWidth(brief.label, brief.kind === "api" ? "mono" : "bold");
+  if (cls !== "") width += GAP + 0.92 * textWidth(cls, "plain");
+  for (const { word } of signs) width += GAP + PILL + 0.85 * textWidth(word, "bold");
+  if (shape !== "") width += GAP + 0.88 * textWidth(shape, "mono");
+  return width;
+}
+
 /** Rather no shape than a part of it. */
 function roomForShape(brief: Brief, told: boolean, floods: boolean): Room {
-  if (brief.role === "culprit" && floods) return 5;
-  if (told) return 4;
-  return floods ? 3 : 2;
+  const signs = 2 * Number(told) + 2 * Number(brief.dir === "b") + Number(floods);
+  return Math.min(5, 2 + signs) as Room;
 }

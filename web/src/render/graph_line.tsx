@@ -1,47 +1,58 @@
 /** A row of the tree: both halves and the index between them. */
 
-import { Component } from "preact";
+import { Component, createRef } from "preact";
 import type { Brief, Row, Side } from "../api/types";
 import { readableIndex } from "../base/numbers";
 import type { RowLine } from "../layout/window";
 import { indexPaint } from "../model/paint";
 import { text } from "../state/language";
-import { shortened } from "../widgets/name_text";
+import { NameText, shortened } from "../widgets/name_text";
 import { graphCell } from "./graph_cell";
 import type { Look } from "./look";
 
 interface Props {
   id: string;
   line: RowLine;
-  /** Pixels between the row before it and this one: where boxes end. */
-  space: number;
+  /** Where it stands, in pixels. */
+  top: number;
   selected: boolean;
   look: Look;
 }
 
-/** Drawn anew only when something of it has changed: most rows stay when one is opened. */
+/** Drawn anew only when something of it has changed: most rows only move when one is opened. */
 export class GraphLine extends Component<Props> {
+  private readonly element = createRef<HTMLDivElement>();
+
   override shouldComponentUpdate(next: Props): boolean {
     const now = this.props;
+    if (next.top !== now.top) this.place(next.top);
     return (
       next.line.row !== now.line.row ||
       next.line.open !== now.line.open ||
-      next.space !== now.space ||
       next.selected !== now.selected ||
       next.look !== now.look ||
       next.id !== now.id
     );
   }
 
-  override render({ id, line, space, selected, look }: Props) {
+  override componentDidMount(): void {
+    this.place(this.props.top);
+  }
+
+  private place(top: number): void {
+    const { current } = this.element;
+    if (current !== null) current.style.top = `${top}px`;
+  }
+
+  override render({ id, line, selected, look }: Props) {
     const { row } = line;
     const leaf = row === undefined || row.n === 0;
     const { left, right } = look.inset(line.depth);
     const paddingInline = `${left}px ${right}px`;
     return (
       <div
+        ref={this.element}
         class={selected ? "line row selected" : "line row"}
-        style={space > 0 ? { marginTop: `${space}px` } : undefined}
         id={id}
         role="treeitem"
         tabIndex={-1}
@@ -60,6 +71,7 @@ export class GraphLine extends Component<Props> {
             </div>
           </>
         ))}
+        {look.narrow && gutter(row, look)}
       </div>
     );
   }
@@ -88,16 +100,29 @@ function half(line: RowLine, side: Side, look: Look) {
   const { row, open, depth } = line;
   if (row === undefined) return <div class="box waiting" />;
   const brief: Brief | null = row[side];
-  if (brief === null)
-    return <div class="gap" title={text(side === "g" ? "row.only_target" : "row.only_golden")} />;
-  const { coloring, bands } = look;
-  return graphCell({ brief, rows: row.n, open, coloring, bands, room: look.room(depth, side) });
+  if (brief === null) {
+    const missing = text(side === "g" ? "row.only_target" : "row.only_golden");
+    const other = look.narrow ? row[side === "t" ? "g" : "t"] : null;
+    return (
+      <div class="gap" title={missing}>
+        {other !== null && <NameText className="label" name={other.label} full={other.name} />}
+      </div>
+    );
+  }
+  const { coloring, bands, narrow: nameFirst } = look;
+  const width = look.boxWidth(depth, side);
+  return graphCell({ brief, rows: row.n, open, coloring, bands, width, nameFirst });
 }
 
 function gutter(row: Row | undefined, look: Look) {
   if (row === undefined) return <div class="gutter" />;
   if (row.t === null || row.g === null) {
-    return <div class="gutter none">{text("row.no_partner")}</div>;
+    const said = text("row.no_partner");
+    return (
+      <div class="gutter none" title={said}>
+        {look.narrow ? "–" : said}
+      </div>
+    );
   }
   if (row.index === null) return <div class="gutter" />;
   const paint = indexPaint(look.bands, row.index);

@@ -6,7 +6,7 @@ import type { App } from "../state/app";
 import { type GraphView, isRow, sameSpot } from "../state/graph_view";
 import { text } from "../state/language";
 import { ContextBar } from "./context_bar";
-import { rowId, TreeLines } from "./tree_lines";
+import { isNarrow, rowId, TreeLines } from "./tree_lines";
 import { type TreeScroll, useTreeScroll } from "./tree_scroll";
 
 interface Props {
@@ -20,8 +20,12 @@ export function GraphTree({ app, view, name }: Props) {
   const probe = useRef<HTMLDivElement>(null);
   const lines = useRef<HTMLDivElement>(null);
   const scroll = useTreeScroll(view, { scroller, probe, lines });
+  const { narrow, oneSide } = app.workspace;
+  const names = ["tree-frame"];
+  if (isNarrow(app, view)) names.push("one-side");
+  if (narrow.value && view.sides !== "both" && view.sides !== oneSide.value) names.push("away");
   return (
-    <div class="tree-frame" style={{ "--unit": `${scroll.size.value.unit}px` }}>
+    <div class={names.join(" ")} style={{ "--unit": `${scroll.size.value.unit}px` }}>
       <div class="probe" ref={probe} />
       <Around {...{ app, view, scroll }} />
       <div

@@ -1,7 +1,7 @@
 /** What all lines of a tree have in common; a new one only when all of them look different. */
 
 import type { Band, Side } from "../api/types";
-import { type LevelWidths, type Room, roomOf } from "../layout/nesting";
+import type { LevelWidths } from "../layout/nesting";
 import { type Coloring, paintOf } from "../model/paint";
 import type { OpenRow } from "../model/row_tree";
 
@@ -18,6 +18,8 @@ export class Look {
     readonly bands: readonly Band[],
     readonly coloring: Coloring,
     readonly language: string,
+    /** One side of a comparison alone, as there is no room for both: gaps say what is missing. */
+    readonly narrow: boolean,
   ) {}
 
   same(other: Look): boolean {
@@ -29,7 +31,8 @@ export class Look {
       this.leftOut === other.leftOut &&
       this.bands === other.bands &&
       this.coloring === other.coloring &&
-      this.language === other.language
+      this.language === other.language &&
+      this.narrow === other.narrow
     );
   }
 
@@ -39,9 +42,10 @@ export class Look {
     return { left: levels * this.level.left, right: levels * this.level.right };
   }
 
-  room(depth: number, side: Side): Room {
+  /** The width of a row's box, in units of the text size. */
+  boxWidth(depth: number, side: Side): number {
     const { left, right } = this.inset(depth);
-    return roomOf(this.widths[side] - left - right, this.rem);
+    return (this.widths[side] - left - right) / this.rem;
   }
 
   /** The colour of the box around what is inside an open row, null for a gap. */

@@ -14,10 +14,12 @@ import { language, split } from "../state/preferences";
 import { BoxFrames } from "./box_frames";
 import { GraphLine } from "./graph_line";
 import { Look } from "./look";
+import { originOf } from "./origin";
 import type { Size, TreeScroll } from "./tree_scroll";
 
 /** Rows drawn beyond the edges, and the step in which the drawn part moves. */
 const MARGIN_ROWS = 8;
+const STEP_ROWS = 8;
 const NO_LINES: Window = { lines: [], frames: [], missing: [], touched: new Set() };
 const BOTH: readonly Side[] = ["t", "g"];
 const ONE: Record<Side, readonly Side[]> = { t: ["t"], g: ["g"] };
@@ -41,15 +43,16 @@ export function rowId(name: string, spot: Spot): string {
 export function TreeLines({ app, view, name, scroll, element, focus }: Props) {
   const { size } = scroll;
   // Scrolling by less than a step draws nothing anew.
-  const step = MARGIN_ROWS * ROW_UNITS;
+  const step = STEP_ROWS * ROW_UNITS;
+  const margin = MARGIN_ROWS * ROW_UNITS;
   const from = useComputed(
-    () => Math.floor(scroll.top.value / size.value.unit / step) * step - step,
+    () => Math.floor(scroll.top.value / size.value.unit / step) * step - margin,
   );
   const drawn = useComputed(() => {
     view.version.value;
     const { height, unit } = size.value;
     if (height === 0) return NO_LINES;
-    return view.window(Math.max(0, from.value), from.value + 3 * step + height / unit);
+    return view.window(Math.max(0, from.value), from.value + step + 2 * margin + height / unit);
   });
   useSignalEffect(() => {
     view.shown.value = drawn.value.lines;
@@ -82,9 +85,7 @@ export function TreeLines({ app, view, name, scroll, element, focus }: Props) {
   };
   const { unit } = size.value;
   const { lines, frames } = drawn.value;
-  const rows = lines.filter(isRow);
-  const begin = lines[0]?.offset ?? 0;
-  const end = lines.at(-1)?.offset ?? 0;
+  const origin = originOf(lines[0]?.offset ?? 0);
   const selected = app.navigation.selected.value;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the tree handles the keyboard
@@ -92,22 +93,20 @@ export function TreeLines({ app, view, name, scroll, element, focus }: Props) {
     <div
       class="lines"
       ref={element}
-      style={{ transform: `translateY(${begin * unit + scroll.shift.value}px)` }}
+      style={{ transform: `translateY(${origin * unit + scroll.shift.value}px)` }}
       onClick={click}
       onDblClick={doubleClick}
     >
       {look.value.sides.map((side) => (
-        <BoxFrames key={side} {...{ frames, side, begin, end, unit }} look={look.value} />
+        <BoxFrames key={side} {...{ frames, side, origin, unit }} look={look.value} />
       ))}
-      {rows.map((line, i) => {
-        const before = rows[i - 1];
-        const above = before === undefined ? begin : before.offset + ROW_UNITS;
+      {lines.filter(isRow).map((line) => {
         const id = rowId(name, line);
         return (
           <GraphLine
             key={id}
             {...{ id, line }}
-            space={(line.offset - above) * unit}
+            top={(line.offset - origin) * unit}
             selected={isSelected(line, selected)}
             look={look.value}
           />
@@ -122,14 +121,25 @@ function isSelected({ row }: RowLine, selected: Selected | null): boolean {
   return (row.t !== null && row.t.id === selected.t) || (row.g !== null && row.g.id === selected.g);
 }
 
-function sidesOf(view: GraphView): readonly Side[] {
+/** Whether a tree of both sides shows one of them, for want of room. */
+export function isNarrow(app: App, view: GraphView): boolean {
+  return app.workspace.narrow.value && view.sides === "both" && view.tree.root.golden >= 0;
+}
+
+function sidesOf(app: App, view: GraphView): readonly Side[] {
   if (view.sides !== "both") return ONE[view.sides];
+  if (isNarrow(app, view)) return ONE[app.workspace.oneSide.value];
   return view.tree.root.golden >= 0 ? BOTH : ONE.t;
 }
 
 /** Pixels of each half. */
-function halfWidths(sides: readonly Side[], { width, gutter }: Size): Record<Side, number> {
-  if (sides.length === 1) return { t: width, g: width };
+function halfWidths(
+  sides: readonly Side[],
+  narrow: boolean,
+  { width, gutter }: Size,
+): Record<Side, number> {
+  const alone = narrow ? width - gutter : width;
+  if (sides.length === 1) return { t: alone, g: alone };
   const t = (width - gutter) * split.value;
   return { t, g: width - gutter - t };
 }
@@ -138,15 +148,17 @@ function halfWidths(sides: readonly Side[], { width, gutter }: Size): Record<Sid
 function useLook(app: App, view: GraphView, drawn: { value: Window }, size: { value: Size }) {
   const last = useRef<Look | null>(null);
   return useComputed(() => {
-    const sides = sidesOf(view);
+    const narrow = isNarrow(app, view);
+    const sides = sidesOf(app, view);
     const { rem } = size.value;
     const deepest = drawn.value.lines.reduce((most, line) => Math.max(most, line.depth), 0);
     const made = new Look(
-      ...([sides, halfWidths(sides, size.value), levelWidths(rem), rem] as const),
-      levelsLeftOut(deepest),
+      ...([sides, halfWidths(sides, narrow, size.value), levelWidths(rem), rem] as const),
+      levelsLeftOut(deepest, narrow),
       app.workspace.bands.value,
       app.workspace.coloring.value,
       language.value,
+      narrow,
     );
     if (last.current?.same(made) !== true) last.current = made;
     return last.current as Look;

@@ -52,6 +52,8 @@ export class Navigation {
     const side = row[preferred] === null ? (preferred === "t" ? "g" : "t") : preferred;
     const brief = row[side];
     if (brief === null) return;
+    // A window with room for one side shows the one that is looked at.
+    this.workspace.oneSide.value = side;
     const other = brief.partner ?? GAP;
     const [t, g] = side === "t" ? [brief.id, other] : [other, brief.id];
     this.selected.value = { side, id: brief.id, name: brief.name, t, g };

@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it("asks for the first key at once and for the last of those that follow quickly", async () => {
+it("asks for a key at once, and while an answer is awaited for the last of those that follow", async () => {
   const asked: string[] = [];
   const workspace = {
     views: signal([]),
@@ -20,6 +20,7 @@ it("asks for the first key at once and for the last of those that follow quickly
     source: {
       search: async (_unit: unknown, query: string) => {
         asked.push(query);
+        await new Promise((done) => setTimeout(done, 40));
         return { total: 0, offset: 0, items: [] };
       },
     },

@@ -1,10 +1,10 @@
 /** Search as one types: the last query counts, older ones are stopped. */
 
-import { effect, signal } from "@preact/signals";
+import { effect, signal, untracked } from "@preact/signals";
 import { PagedList } from "./paged_list";
 import type { Workspace } from "./workspace";
 
-/** The first key is asked for at once, those that follow faster than this are one query. */
+/** Keys that follow faster than this while an answer is awaited are one query. */
 const GAP_MS = 30;
 
 export class Search {
@@ -18,7 +18,7 @@ export class Search {
     effect(() => {
       this.workspace.views.value;
       this.drop();
-      if (this.query.peek() !== "") this.later();
+      if (this.query.peek() !== "") untracked(() => this.later());
     });
   }
 
@@ -30,19 +30,26 @@ export class Search {
 
   private later(): void {
     clearTimeout(this.timer);
-    this.timer = setTimeout(
-      () => {
-        this.asked = performance.now();
-        this.drop();
-        const { source, ref } = this.workspace;
-        if (this.workspace.file.peek() === null) return;
-        const query = this.query.peek().trim();
-        const side = this.workspace.comparison.peek() ? "b" : "t";
-        this.hits.value = new PagedList((offset, limit, stopped) =>
-          source.search(ref, query, side, offset, limit, stopped),
-        );
-      },
-      Math.max(0, GAP_MS - (performance.now() - this.asked)),
+    // As long as no answer is awaited there is nothing to wait for.
+    const hits = this.hits.peek();
+    const awaited = hits !== null && hits.total.peek() === null && hits.error.peek() === null;
+    if (!awaited) {
+      this.ask();
+      return;
+    }
+    const wait = Math.max(0, GAP_MS - (performance.now() - this.asked));
+    this.timer = setTimeout(() => this.ask(), wait);
+  }
+
+  private ask(): void {
+    this.asked = performance.now();
+    this.drop();
+    const { source, ref } = this.workspace;
+    if (this.workspace.file.peek() === null) return;
+    const query = this.query.peek().trim();
+    const side = this.workspace.comparison.peek() ? "b" : "t";
+    this.hits.value = new PagedList((offset, limit, stopped) =>
+      source.search(ref, query, side, offset, limit, stopped),
     );
   }
 

@@ -2,7 +2,7 @@
 
 import { computed, signal } from "@preact/signals";
 import type { Source, UnitRef } from "../api/source";
-import type { Band, FileList, LoadingFile, ReadyFile, Unit } from "../api/types";
+import type { Band, FileList, LoadingFile, ReadyFile, Side, Unit } from "../api/types";
 import type { Coloring } from "../model/paint";
 import { ask } from "./connection";
 import { GraphView, type Sides } from "./graph_view";
@@ -23,6 +23,9 @@ export class Workspace {
   readonly linked = signal(true);
   readonly coloring = signal<Coloring>("index");
   readonly views = signal<readonly GraphView[]>([]);
+  /** Too little room for both sides beside each other: then only this one is shown. */
+  readonly narrow = signal(false);
+  readonly oneSide = signal<Side>("t");
 
   readonly bands = computed(() => this.file.value?.bands ?? NO_BANDS);
   readonly comparison = computed(() => this.file.value?.type === "compare");
