@@ -94,8 +94,9 @@ Status WriteGraph(const SideText& side, const WriteOptions& options, base::Atomi
   formats::AppendJsonString(graph.nodes[graph::kRootNode].name, &head);
   head.append(R"(,"dump_data_dir":)");
   formats::AppendJsonString(graph.dump->dump_data_dir(), &head);
-  head.append(R"(,"msprobe_dump":)");  // where it was read from, for our own viewer
-  formats::AppendJsonString(graph.dump->directory().string(), &head);
+  const std::string dump = graph.dump->directory().string();
+  if (!dump.empty()) head.append(R"(,"msprobe_dump":)");  // for our own viewer
+  if (!dump.empty()) formats::AppendJsonString(dump, &head);
   head.append(R"(,"node":{)");
   MSPROBE_RETURN_IF_ERROR(file->Append(head));
   MSPROBE_RETURN_IF_ERROR(base::OrderedChunks<Chunk>(
