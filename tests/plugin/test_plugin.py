@@ -307,4 +307,10 @@ def test_the_other_command_lines_write_the_same(outputs, tmp_path):
     assert [path.suffixes[-2:] for path in (tmp_path / "db").iterdir()] == [[".vis", ".db"]]
     (file,) = (tmp_path / "vis").iterdir()
     ours = outputs.written("statistics", "vis").file
-    assert file.read_bytes() == ours.read_bytes()
+
+    def graphs(path):
+        # The dumps are called as whoever gave them has called them.
+        return re.sub(rb'"msprobe_dump":"[^"]*",', b"", path.read_bytes())
+
+    assert graphs(file) == graphs(ours)
+    assert b'"msprobe_dump":"./npu"' in file.read_bytes()
