@@ -106,7 +106,10 @@ export class App {
     try {
       workspace.linked.value = place.linked ?? true;
       workspace.coloring.value = place.coloring ?? "index";
-      if (workspace.files.value === null) await workspace.listFiles();
+      const listing = workspace.files.value === null ? workspace.listFiles() : Promise.resolve();
+      // A file that is named needs no list; a list that fails is no reason not to show it.
+      if (place.file === null) await listing;
+      else listing.catch(() => undefined);
       const files = workspace.files.value?.files ?? [];
       // The only file is what one came for, unless one just left it.
       const only = files.length === 1 && !listWanted ? files[0] : undefined;
