@@ -111,6 +111,7 @@ class BaseDebugger:
         """Ends what register_custom_api() began."""
         self._session.restore_custom_api(module, api)
 
+    @_OnInstanceOrClass
     @contextlib.contextmanager
     def collect(
         self, model: Any = None, token_range: Any = None, rank_id: Optional[int] = None

@@ -369,3 +369,11 @@ def test_groups_of_the_optimizer_and_of_clipping(collect):
     assert "optimizer" in dump.construct.values()
     assert "clip_grad" in dump.construct.values()
     assert "optimizer" not in dump.data
+
+
+def test_a_step_in_one_line_on_the_class(debugger, tmp_path):
+    debugger(level="L1")
+    with PrecisionDebugger.collect():
+        torch.sin(torch.ones(2))
+    PrecisionDebugger._forget()
+    assert read_dump(tmp_path / "dump").names == ["Torch.sin.0.forward"]
