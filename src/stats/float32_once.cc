@@ -6,7 +6,9 @@
 #endif
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numeric>
 
 #include "base/crc32.h"
 #include "base/crc32_wide.h"
@@ -89,7 +91,9 @@ struct Products {
     b = _mm512_add_epi64(b, Of(second, keys + 64));
   }
   MSPROBE_WIDE uint64_t Sum() const {
-    return static_cast<uint64_t>(_mm512_reduce_add_epi64(_mm512_add_epi64(a, b)));
+    alignas(64) std::array<uint64_t, 8> lanes;
+    _mm512_store_si512(lanes.data(), _mm512_add_epi64(a, b));
+    return std::accumulate(lanes.begin(), lanes.end(), uint64_t{0});
   }
 };
 
