@@ -186,6 +186,7 @@ export class GraphView {
     for (let row = this.cursor.value?.parent ?? null; row !== null; row = row.parent) {
       if (row === inner) this.cursor.value = spot;
     }
+    this.ahead.give(inner);
     this.tree.close(spot.parent, spot.at);
     this.version.value += 1;
   }

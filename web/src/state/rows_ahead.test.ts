@@ -65,4 +65,19 @@ describe("rows ahead", () => {
     expect(show().every((line) => line.row !== undefined)).toBe(true);
     expect(view.error.value).toBeNull();
   });
+
+  it("stay when a row is closed", async () => {
+    const { view, rows, show } = await viewOf((source) => {
+      source.inside = () => Promise.reject(new Error("no"));
+    });
+    const spot = { parent: view.tree.root, at: 1 };
+    view.open(spot);
+    show();
+    await vi.advanceTimersByTimeAsync(100);
+    view.close(spot);
+    rows.mockClear();
+    view.open(spot);
+    expect(show().every((line) => line.row !== undefined)).toBe(true);
+    expect(rows).not.toHaveBeenCalled();
+  });
 });

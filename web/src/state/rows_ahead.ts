@@ -65,6 +65,12 @@ export class RowsAhead {
     if (this.kept.size > MAX_KEPT && oldest !== undefined) this.kept.delete(oldest);
   }
 
+  /** A row is closed: what stood in it is there when it is opened again. */
+  give(row: OpenRow): void {
+    const rows = row.pages.get(0);
+    if (rows !== undefined) this.keep(`${row.target}.${row.golden}`, rows);
+  }
+
   /** The first rows of a row that is opened, if they are there. */
   take(row: OpenRow): Row[] | undefined {
     return this.kept.get(`${row.target}.${row.golden}`);
