@@ -104,6 +104,7 @@ struct ThreadState {
   std::vector<WatchedInput> watch;
   std::vector<SequenceRange> claimed;  ///< nodes made by finished calls, sorted
   std::vector<RecentOutput> recent;
+  RecordBuilder builder;  ///< of what is no call: gradients, saved values
 
   Frame& Push() {
     if (depth == frames.size()) frames.push_back(std::make_unique<Frame>());

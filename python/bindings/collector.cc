@@ -372,6 +372,7 @@ void Collector::FlattenKept(Frame* frame, FlatTensors* kept) const {
   Py_ssize_t position = 0;
   constexpr int kDepth = ValueWriter::kMaxDepth - 1;  // itself, or inside of one container
   while (PyDict_Next(attributes.get(), &position, &name, &value)) {
+    const PyRef held = PyRef::Borrow(value);  // computed attributes may run what changes it
     values_.Flatten(value, kept, kDepth);
   }
 }
@@ -462,7 +463,7 @@ void Collector::Save(std::string_view name, PyObject* value) {
   AppendNumber(&entry, n);
   ++seen_;
   RunTool("saving a value", [&] {
-    RecordBuilder& builder = gradient_builder_;
+    RecordBuilder& builder = CurrentThread().builder;
     builder.Begin(entry);
     values_.BeginRecord(entry, options.save_tensors);
     values_.Write(&builder, {}, value);

@@ -143,7 +143,6 @@ class Collector : public GradientSink {
     std::unique_ptr<CallSite> site;  // null: not recorded
   };
   std::unordered_map<PyObject*, ObjectSite> object_sites_;
-  RecordBuilder gradient_builder_;
   std::vector<RecordBuilder> deferred_;  // from the first that waits for a device
   uint64_t deferred_bytes_ = 0;
   bool writes_deferred_ = false;

@@ -58,7 +58,7 @@ void Collector::EmitGradients(GradientRecord* record, bool complete) {
   if (!record->wanted || record->emitted || record->step_id != step_id_) return;
   record->emitted = true;
   if (open_records_ > 0) --open_records_;
-  RecordBuilder& builder = gradient_builder_;
+  RecordBuilder& builder = CurrentThread().builder;
   builder.Begin(record->name);
   builder.BeginObject();
   values_.BeginRecord(record->name, record->saves_tensors);
@@ -117,7 +117,7 @@ void Collector::EmitParameterGradients(const ParameterGradients::Entry& entry) {
   } else if (!filter.backward) {
     Count(kDataMode);
   } else {
-    RecordBuilder& builder = gradient_builder_;
+    RecordBuilder& builder = CurrentThread().builder;
     builder.Begin(name);
     builder.BeginObject();
     values_.BeginRecord(name, options.save_tensors);

@@ -67,9 +67,16 @@ void ValueWriter::BeginRecord(std::string_view name, bool save_tensors) {
 }
 
 void ValueWriter::ResumeRecord(std::string_view name, bool save_tensors, uint32_t tensor_index) {
-  record_ = name;
-  save_tensors_ = save_tensors;
-  tensor_index_ = tensor_index;
+  Place& now = Now();
+  now.record = name;
+  now.open.Clear();  // also where a record before was given up
+  now.save_tensors = save_tensors;
+  now.tensor_index = tensor_index;
+}
+
+ValueWriter::Place& ValueWriter::Now() {
+  static thread_local Place place;
+  return place;
 }
 
 void ValueWriter::Write(RecordBuilder* builder, std::string_view key, PyObject* value, int depth) {
@@ -85,16 +92,24 @@ void ValueWriter::Write(RecordBuilder* builder, std::string_view key, PyObject* 
   if (PyFloat_CheckExact(value)) return builder->Double(key, PyFloat_AS_DOUBLE(value));
   if (PyUnicode_CheckExact(value)) return builder->String(key, Utf8(value));
   const bool is_size = reinterpret_cast<PyObject*>(Py_TYPE(value)) == size_type_.get();
-  if ((PyTuple_Check(value) && !is_size) || PyList_Check(value)) {
-    return WriteSequence(builder, key, value, depth);
+  const bool is_sequence = (PyTuple_Check(value) && !is_size) || PyList_Check(value);
+  PyObject* fields = is_sequence || PyType_Check(value)
+                         ? nullptr
+                         : _PyType_Lookup(Py_TYPE(value), fields_name_.get());
+  const bool has_fields = fields != nullptr && PyDict_Check(fields);
+  if (!is_sequence && !has_fields && !PyDict_Check(value)) {
+    return WriteOther(builder, key, value, depth);
   }
-  if (PyDict_Check(value)) return WriteDict(builder, key, value, depth);
-  PyObject* fields =
-      PyType_Check(value) ? nullptr : _PyType_Lookup(Py_TYPE(value), fields_name_.get());
-  if (fields != nullptr && PyDict_Check(fields)) {
-    return WriteFields(builder, key, value, PyRef::Borrow(fields).get(), depth);
+  OpenContainers& open = Now().open;
+  if (!open.Enter(value)) return builder->Null(key);
+  if (is_sequence) {
+    WriteSequence(builder, key, value, depth);
+  } else if (PyDict_Check(value)) {
+    WriteDict(builder, key, value, depth);
+  } else {
+    WriteFields(builder, key, value, PyRef::Borrow(fields).get(), depth);
   }
-  WriteOther(builder, key, value, depth);
+  open.Leave();
 }
 
 void ValueWriter::WriteSequence(RecordBuilder* builder, std::string_view key, PyObject* value,
@@ -204,78 +219,84 @@ TensorSummary ValueWriter::SummarizeView(const TensorView& view, uint64_t moment
 
 bool ValueWriter::Summarized(PyObject* tensor, uint64_t moment, TensorSummary* summary) {
   if (settings.structure_only) return false;
-  if (info_.on_device) {
-    return reader_->SummarizeOnDevice(tensor, settings.mode, &info_, summary);
+  TensorInfo& info = Now().info;
+  if (info.on_device) {
+    return reader_->SummarizeOnDevice(tensor, settings.mode, &info, summary);
   }
-  if (info_.view.data == nullptr && ElementCount(info_.view.shape) != 0) return false;
-  if (!info_.reason.empty()) return false;
-  *summary = SummarizeView(info_.view, moment);
+  if (info.view.data == nullptr && ElementCount(info.view.shape) != 0) return false;
+  if (!info.reason.empty()) return false;
+  *summary = SummarizeView(info.view, moment);
   return true;
 }
 
 std::shared_ptr<LaterValues> ValueWriter::Start(PyObject* tensor, bool save) {
+  const TensorInfo& info = Now().info;
   // Whether a tensor differs from that of another dump is to be known before it is saved.
-  if (!settings.defers || !info_.on_device || settings.structure_only) return nullptr;
+  if (!settings.defers || !info.on_device || settings.structure_only) return nullptr;
   if (save && settings.bench != nullptr) return nullptr;
-  return reader_->Start(tensor, info_, settings.mode, save);
+  return reader_->Start(tensor, info, settings.mode, save);
 }
 
 bool ValueWriter::WantsContents(const TensorSummary& summary, bool has_summary) {
   if (settings.bench == nullptr) return true;
   if (!has_summary || settings.differences_left == 0) return false;
-  const auto entry = settings.bench->find(std::string(record_));
-  if (entry == settings.bench->end() || tensor_index_ - 1 >= entry->second.size()) return false;
+  const Place& now = Now();
+  const auto entry = settings.bench->find(std::string(now.record));
+  if (entry == settings.bench->end() || now.tensor_index - 1 >= entry->second.size()) return false;
   char checksum[9];
   std::snprintf(checksum, sizeof checksum, "%08x", summary.crc32);
-  if (entry->second[tensor_index_ - 1] == checksum) return false;
+  if (entry->second[now.tensor_index - 1] == checksum) return false;
   if (settings.differences_left > 0) --settings.differences_left;
   return true;
 }
 
 void ValueWriter::WriteTensor(RecordBuilder* builder, std::string_view key, PyObject* tensor) {
+  Place& now = Now();
+  TensorInfo& info = now.info;
   TensorSummary summary;
-  reader_->Describe(tensor, &info_);
+  reader_->Describe(tensor, &info);
   TensorDescription description;
-  description.later = Start(tensor, save_tensors_);
+  description.later = Start(tensor, now.save_tensors);
   const bool at_once = description.later == nullptr;
   const bool has_summary = at_once && Summarized(tensor, 0, &summary);
-  ++tensor_index_;
+  ++now.tensor_index;
   description.mode = settings.mode;
   description.structure_only = settings.structure_only;
-  if (at_once && save_tensors_ && info_.reason.empty() && WantsContents(summary, has_summary)) {
-    if (info_.view.data != nullptr || ElementCount(info_.view.shape) == 0 ||
-        (info_.on_device && reader_->Fetch(tensor, &info_))) {
-      description.contents = &info_.view;
+  if (at_once && now.save_tensors && info.reason.empty() && WantsContents(summary, has_summary)) {
+    if (info.view.data != nullptr || ElementCount(info.view.shape) == 0 ||
+        (info.on_device && reader_->Fetch(tensor, &info))) {
+      description.contents = &info.view;
     }
   }
-  description.type = info_.type;
-  description.dtype = info_.dtype;
-  description.shape = info_.view.shape;
+  description.type = info.type;
+  description.dtype = info.dtype;
+  description.shape = info.view.shape;
   description.summary = has_summary ? &summary : nullptr;
-  description.requires_grad = info_.requires_grad;
-  description.reason = info_.reason;
+  description.requires_grad = info.requires_grad;
+  description.reason = info.reason;
   builder->Tensor(key, description);
 }
 
 bool ValueWriter::Capture(PyObject* tensor, bool save, const CaptureAs& as,
                           CapturedTensor* captured) {
-  reader_->Describe(tensor, &info_);
-  if (as.layout != CaptureAs::Layout::kAsItIs && !Relayout(as, &info_)) return false;
+  TensorInfo& info = Now().info;
+  reader_->Describe(tensor, &info);
+  if (as.layout != CaptureAs::Layout::kAsItIs && !Relayout(as, &info)) return false;
   captured->later = Start(tensor, save);
   const bool at_once = captured->later == nullptr;
   captured->has_summary = at_once && Summarized(tensor, as.moment, &captured->summary);
-  captured->type = info_.type;
-  captured->dtype = info_.dtype;
-  captured->element_type = info_.view.dtype;
-  captured->shape.assign(info_.view.shape.begin(), info_.view.shape.end());
-  captured->requires_grad = info_.requires_grad;
-  captured->reason = info_.reason;
+  captured->type = info.type;
+  captured->dtype = info.dtype;
+  captured->element_type = info.view.dtype;
+  captured->shape.assign(info.view.shape.begin(), info.view.shape.end());
+  captured->requires_grad = info.requires_grad;
+  captured->reason = info.reason;
   captured->has_contents = false;
-  if (!at_once || !save || !info_.reason.empty()) return true;
-  if (info_.on_device && !reader_->Fetch(tensor, &info_)) return true;
-  if (info_.view.data == nullptr && ElementCount(info_.view.shape) != 0) return true;
+  if (!at_once || !save || !info.reason.empty()) return true;
+  if (info.on_device && !reader_->Fetch(tensor, &info)) return true;
+  if (info.view.data == nullptr && ElementCount(info.view.shape) != 0) return true;
   captured->contents.clear();
-  tensor::BlockReader blocks(info_.view);
+  tensor::BlockReader blocks(info.view);
   for (auto block = blocks.Next(); !block.empty(); block = blocks.Next()) {
     captured->contents.insert(captured->contents.end(), block.begin(), block.end());
   }
@@ -285,7 +306,7 @@ bool ValueWriter::Capture(PyObject* tensor, bool save, const CaptureAs& as,
 
 void ValueWriter::WriteCaptured(RecordBuilder* builder, std::string_view key,
                                 const CapturedTensor& tensor, std::string_view data_name) {
-  ++tensor_index_;
+  ++Now().tensor_index;
   TensorDescription description;
   description.data_name = data_name;
   description.type = tensor.type;
@@ -316,34 +337,44 @@ void ValueWriter::Flatten(PyObject* value, FlatTensors* flat, int depth) const {
       PyUnicode_Check(value) || PyType_Check(value)) {
     return;
   }
-  if (PyTuple_Check(value) || PyList_Check(value)) {
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(value); ++i) {
-      Flatten(PySequence_Fast_GET_ITEM(value, i), flat, depth + 1);
-    }
-  } else if (PyDict_Check(value)) {
-    PyObject *name = nullptr, *item = nullptr;
-    Py_ssize_t position = 0;
-    while (PyDict_Next(value, &position, &name, &item)) Flatten(item, flat, depth + 1);
-  } else if (PyObject* fields = _PyType_Lookup(Py_TYPE(value), fields_name_.get());
-             fields != nullptr && PyDict_Check(fields)) {
-    const PyRef held = PyRef::Borrow(fields);
-    PyObject *name = nullptr, *unused = nullptr;
-    Py_ssize_t position = 0;
-    while (PyDict_Next(fields, &position, &name, &unused)) {
-      PyRef item = PyRef::Steal(PyObject_GetAttr(value, name));
-      if (!item) {
-        PyErr_Clear();
-        continue;
-      }
-      const size_t before = flat->tensors.size();
-      Flatten(item.get(), flat, depth + 1);
-      if (flat->tensors.size() != before) flat->kept.push_back(std::move(item));
-    }
+  const bool is_list = PyTuple_Check(value) || PyList_Check(value);
+  PyObject* fields =
+      is_list || PyDict_Check(value) ? value : _PyType_Lookup(Py_TYPE(value), fields_name_.get());
+  if (fields != nullptr && (is_list || PyDict_Check(fields))) {
+    if (!flat->open.Enter(value)) return;
+    FlattenContainer(value, PyRef::Borrow(fields).get(), flat, depth);
+    flat->open.Leave();
   } else if (PyObject* name = HeldName(value)) {
     PyRef held = PyRef::Steal(PyObject_GetAttr(value, name));
     if (!held) return PyErr_Clear();
     Flatten(held.get(), flat, depth + 1);
     flat->kept.push_back(std::move(held));
+  }
+}
+
+void ValueWriter::FlattenContainer(PyObject* value, PyObject* fields, FlatTensors* flat,
+                                   int depth) const {
+  if (PyTuple_Check(value) || PyList_Check(value)) {
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(value); ++i) {
+      Flatten(PySequence_Fast_GET_ITEM(value, i), flat, depth + 1);
+    }
+    return;
+  }
+  PyObject *name = nullptr, *item = nullptr;
+  Py_ssize_t position = 0;
+  while (PyDict_Next(fields, &position, &name, &item)) {
+    if (fields == value) {
+      Flatten(item, flat, depth + 1);
+      continue;
+    }
+    PyRef made = PyRef::Steal(PyObject_GetAttr(value, name));
+    if (!made) {
+      PyErr_Clear();
+      continue;
+    }
+    const size_t before = flat->tensors.size();
+    Flatten(made.get(), flat, depth + 1);
+    if (flat->tensors.size() != before) flat->kept.push_back(std::move(made));
   }
 }
 

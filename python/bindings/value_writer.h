@@ -13,14 +13,43 @@
 
 namespace msprobe::python {
 
+/// The containers that a walk through a value is in. Values may hold what holds them, and what is
+/// shared may be reached in more ways than anybody can walk.
+class OpenContainers {
+ public:
+  /// False: do not go in.
+  bool Enter(PyObject* container) {
+    if (entered_ == kMost) return false;
+    for (const PyObject* outer : open_) {
+      if (outer == container) return false;
+    }
+    ++entered_;
+    open_.push_back(container);
+    return true;
+  }
+  void Leave() { open_.pop_back(); }
+  void Clear() {
+    open_.clear();
+    entered_ = 0;
+  }
+
+ private:
+  static constexpr uint32_t kMost = 100'000;  // in one call
+
+  std::vector<const PyObject*> open_;
+  uint32_t entered_ = 0;
+};
+
 /// Tensors in the order in which records name them: lists, tuples, dicts and dataclasses are looked
 /// into. `kept` holds what was only made for looking (computed attributes).
 struct FlatTensors {
   std::vector<PyObject*> tensors;
   std::vector<PyRef> kept;
+  OpenContainers open;
   void Clear() {
     tensors.clear();
     kept.clear();
+    open.Clear();
   }
 };
 
@@ -59,7 +88,7 @@ class ValueWriter {
   /// Before the values of one record: its name, and whether its tensors are saved.
   void BeginRecord(std::string_view name, bool save_tensors);
   /// The values of one record may come in several goes, with other records between them.
-  uint32_t tensor_index() const { return tensor_index_; }
+  uint32_t tensor_index() const { return Now().tensor_index; }
   void ResumeRecord(std::string_view name, bool save_tensors, uint32_t tensor_index);
 
   void Write(RecordBuilder* builder, std::string_view key, PyObject* value, int depth = 0);
@@ -83,9 +112,22 @@ class ValueWriter {
   void WriteFields(RecordBuilder* builder, std::string_view key, PyObject* value, PyObject* fields,
                    int depth);
   void WriteOther(RecordBuilder* builder, std::string_view key, PyObject* value, int depth);
+  /// `fields`: the members of a dict are its own, those of a dataclass its class's.
+  void FlattenContainer(PyObject* value, PyObject* fields, FlatTensors* flat, int depth) const;
   PyObject* HeldName(PyObject* value) const;  // of the attribute; null: no holder
-  std::shared_ptr<LaterValues> Start(PyObject* tensor, bool save);             // info_ is filled
-  bool Summarized(PyObject* tensor, uint64_t moment, TensorSummary* summary);  // info_ is filled
+  /// The record and the tensor that this thread is at. Large tensors are read without the GIL, and
+  /// the framework may give it away: other threads write records meanwhile.
+  struct Place {
+    TensorInfo info;
+    OpenContainers open;
+    std::string_view record;
+    bool save_tensors = false;
+    uint32_t tensor_index = 0;
+  };
+  static Place& Now();
+
+  std::shared_ptr<LaterValues> Start(PyObject* tensor, bool save);             // info is filled
+  bool Summarized(PyObject* tensor, uint64_t moment, TensorSummary* summary);  // info is filled
   TensorSummary SummarizeView(const TensorView& view, uint64_t moment);
   bool WantsContents(const TensorSummary& summary, bool has_summary);
 
@@ -94,10 +136,6 @@ class ValueWriter {
   std::vector<std::pair<PyRef, PyRef>> holders_;   // (type, name of its tensor)
   std::unordered_set<PyTypeObject*> plain_types_;  // types that describe_value knows nothing about
   stats::SummaryCache summaries_;
-  TensorInfo info_;
-  std::string_view record_;
-  bool save_tensors_ = false;
-  uint32_t tensor_index_ = 0;
 };
 
 }  // namespace msprobe::python
