@@ -53,6 +53,8 @@ Result<QueryTables> QueryTables::Open(const UnitJob& job, const base::CancelToke
     }
     MSPROBE_ASSIGN_OR_RETURN(tables.database_,
                              visfile::Database::Open(job.target, visfile::Database::Mode::kRead));
+    // Views are made even of tables that are not there.
+    MSPROBE_RETURN_IF_ERROR(tables.database_.Prepare("SELECT 1 FROM main.tb_nodes").status());
     MSPROBE_RETURN_IF_ERROR(tables.database_.Execute(kVisDbViews));
     tables.tables_ = "rows, nodes, culprits, and those of docs/vis-format.md";
   } else {

@@ -81,9 +81,11 @@ Status Export(viewer::ViewerApi* api, const std::string& path, const std::string
   limits.subtree = subtree;
   MSPROBE_ASSIGN_OR_RETURN(const std::string data, api->ExportData(file, limits));
   MSPROBE_ASSIGN_OR_RETURN(const std::string page, server::RenderReport(data));
-  MSPROBE_ASSIGN_OR_RETURN(base::AtomicFile out, base::AtomicFile::Create(path));
-  MSPROBE_RETURN_IF_ERROR(out.Append(page));
-  return out.Commit();
+  constexpr const char* kAdvice = "choose another file with --export";
+  Result<base::AtomicFile> out = base::AtomicFile::Create(path);
+  if (!out.ok()) return app::WithAdvice(out.status(), kAdvice);
+  MSPROBE_RETURN_IF_ERROR(out->Append(page));
+  return app::WithAdvice(out->Commit(), kAdvice);
 }
 
 /// PATH may be a dump or a directory of several; the golden side is one dump.
