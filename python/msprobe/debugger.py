@@ -9,6 +9,13 @@ from msprobe.framework import Framework
 from msprobe.session import Session
 
 
+def _check_name(function: str, name: Any) -> None:
+    if not isinstance(name, str) or not name:
+        raise MsprobeError(f"{function}() needs a name that is a text and not empty")
+    if any("\ud800" <= character <= "\udfff" for character in name):
+        raise MsprobeError(f"{function}() needs a name that can be written as UTF-8, not {name!r}")
+
+
 class _OnInstanceOrClass:
     """A method that works as ``debugger.start()`` and as ``PrecisionDebugger.start()``."""
 
@@ -86,8 +93,7 @@ class BaseDebugger:
     @_OnInstanceOrClass
     def save(self, variable: Any, name: str, save_backward: bool = True) -> None:
         """Records a value under a name of yours (level debug), and its gradient when it comes."""
-        if not isinstance(name, str) or not name:
-            raise MsprobeError("save() needs a name that is a text and not empty")
+        _check_name("save", name)
         if self._session.config.level != "debug":
             raise MsprobeError("save() needs level debug")
         self._session.save(variable, name, save_backward)
@@ -149,8 +155,7 @@ def module_dump_functions(debugger: Type[BaseDebugger]) -> Tuple[Callable, Calla
             raise MsprobeError(
                 f"module_dump() got a {type(module).__name__}, it needs a module of the framework"
             )
-        if not isinstance(dump_name, str) or not dump_name:
-            raise MsprobeError("module_dump() needs a name that is a text and not empty")
+        _check_name("module_dump", dump_name)
         session_for("module_dump").module_dump(module, dump_name)
 
     def module_dump_end() -> None:

@@ -44,6 +44,7 @@ def test_a_second_construction(debugger, tmp_path):
     ("L1", lambda d: d.start(rank_id=-1), "rank_id"),
     ("L1", lambda d: d.start(rank_id=1 << 63), "rank_id"),
     ("L1", lambda d: d.save(torch.ones(1), "x"), "level debug"),
+    ("debug", lambda d: d.save(torch.ones(1), "\ud800"), "UTF-8"),
     ("L1", lambda d: d.set_init_step(-1), "set_init_step"),
     ("L1", lambda d: d.set_init_step(1 << 63), "set_init_step"),
     ("L1", lambda d: d.register_custom_api(torch, "no_such"), "no function no_such"),
