@@ -214,7 +214,7 @@ def measure_real_data(bench: Bench) -> None:
             f"{one / bench.rate * 100:.0f} % of the {bench.rate / 1e9:.1f} GB/s that one thread reads from memory, "
             f"{one / files * 100:.0f} % of the {files / 1e9:.1f} GB/s at which it reads these files; of its time the "
             f"kernel takes {system * 1000:.0f} ms (mapping the files), the rest {user * 1000:.0f} ms = "
-            f"{total / user / 1e9:.1f} GB/s")
+            f"{total / user / 1e9:.1f} GB/s, {total / user / bench.rate * 100:.0f} % of the memory's")
 
 
 def measure_ranks(bench: Bench) -> None:

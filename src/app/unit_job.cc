@@ -274,7 +274,7 @@ void JobRunner::RunUnit(size_t index, size_t inner_threads) {
 Result<std::shared_ptr<graph::Graph>> JobRunner::Build(const dump::DumpUnit& unit,
                                                        size_t inner_threads,
                                                        base::Diagnostics* diagnostics) {
-  MSPROBE_ASSIGN_OR_RETURN(std::shared_ptr<const dump::RankDump> dump,
+  MSPROBE_ASSIGN_OR_RETURN(const std::shared_ptr<dump::RankDump> dump,
                            dump::RankDump::Open(unit.directory, {}, diagnostics));
   if (!IsFramework(dump->framework(), job_.framework)) {
     diagnostics->Add(base::DiagnosticKind::kNote,
@@ -287,7 +287,8 @@ Result<std::shared_ptr<graph::Graph>> JobRunner::Build(const dump::DumpUnit& uni
   options.threads = inner_threads;
   options.cancel = cancel_;
   MSPROBE_ASSIGN_OR_RETURN(std::unique_ptr<graph::Graph> graph,
-                           graph::BuildGraph(std::move(dump), options, diagnostics));
+                           graph::BuildGraph(dump, options, diagnostics));
+  dump->ForgetConstruct();
   return std::shared_ptr<graph::Graph>(std::move(graph));
 }
 

@@ -28,7 +28,7 @@ class Assembler {
 
   void Append(NodeResults&& part) {
     nodes_done_ += part.ids.size();
-    MakeRoom(part.values.size());
+    MakeRoom(part.values.size(), &comparison_.values);
     std::vector<uint32_t> reason_ids;
     for (const std::string& reason : part.reasons.reasons()) {
       reason_ids.push_back(reasons_.Intern(reason));
@@ -56,7 +56,10 @@ class Assembler {
     }
     huge_.insert(huge_.end(), part.huge.begin(), part.huge.end());
     for (const auto& [id, reason] : part.broken) graph::BreakPair(id, reason, &comparison_.match);
-    if (comparison_.facts != nullptr) AppendFacts(std::move(part.facts), comparison_.facts.get());
+    if (comparison_.facts != nullptr) {
+      MakeRoom(part.facts.uses.size(), &comparison_.facts->uses);
+      AppendFacts(std::move(part.facts), comparison_.facts.get());
+    }
     part = {};
   }
 
@@ -66,15 +69,15 @@ class Assembler {
  private:
   /// For what the nodes to come will need if they are like those before: doubling would at its end
   /// take up to three times the memory.
-  void MakeRoom(size_t more) {
-    std::vector<ValueResult>& values = comparison_.values;
-    const size_t needed = values.size() + more;
-    if (needed <= values.capacity()) return;
+  template <class T>
+  void MakeRoom(size_t more, std::vector<T>* values) {
+    const size_t needed = values->size() + more;
+    if (needed <= values->capacity()) return;
     constexpr double kMargin = 1.02;
     const double nodes_each = static_cast<double>(comparison_.nodes.size()) /
                               static_cast<double>(std::max<size_t>(1, nodes_done_));
-    values.reserve(needed + more +
-                   static_cast<size_t>(kMargin * (nodes_each - 1) * static_cast<double>(needed)));
+    values->reserve(needed + more +
+                    static_cast<size_t>(kMargin * (nodes_each - 1) * static_cast<double>(needed)));
   }
 
   Comparison& comparison_;

@@ -46,8 +46,9 @@ void DataFlow::NoteOutputs(NodeId id) {
       if (!IsInside(maker, id)) maker = id;
     }
     if (output.view_fingerprint != 0) {
-      View& view = *views_.Insert(output.view_fingerprint, {id, output.norm});
-      if (!IsInside(view.node, id)) view = {id, output.norm};
+      const View made = {id, static_cast<uint32_t>(&output - facts_.uses.data())};
+      View& view = *views_.Insert(output.view_fingerprint, made);
+      if (!IsInside(view.node, id)) view = made;
     }
   }
 }
@@ -69,7 +70,7 @@ NodeId DataFlow::Producer(const TensorUse& use) const {
   const View* viewed = views_.Find(use.view_fingerprint);
   if (viewed == nullptr) return kNoNode;
   constexpr double kSameNorm = 1e-5;
-  const double apart = std::fabs(viewed->norm - use.norm);
+  const double apart = std::fabs(facts_.uses[viewed->use].norm - use.norm);
   return apart <= kSameNorm * std::fabs(use.norm) ? viewed->node : kNoNode;
 }
 

@@ -49,7 +49,7 @@ class DataFlow {
   std::vector<CallCounts> calls_;
   struct View {
     graph::NodeId node;
-    double norm;
+    uint32_t use;  ///< into FactTable::uses
   };
   FingerprintMap<graph::NodeId> producers_;
   FingerprintMap<View> views_;

@@ -1,18 +1,17 @@
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace msprobe::compare {
 
-/// From fingerprints, which are hashes already, to values: one array, half full at most.
+/// From fingerprints, which are hashes already, to values: one array, at most two thirds full.
 template <class Value>
 class FingerprintMap {
  public:
   /// At most `capacity` different fingerprints may be inserted.
-  explicit FingerprintMap(size_t capacity) : slots_(std::bit_ceil(2 * capacity + 1)) {}
+  explicit FingerprintMap(size_t capacity) : slots_(capacity + capacity / 2 + 1) {}
 
   /// The value that is there already, or else `value`. `fingerprint` is not 0.
   Value* Insert(uint64_t fingerprint, const Value& value) {
@@ -33,10 +32,11 @@ class FingerprintMap {
   };
 
   size_t Locate(uint64_t fingerprint) const {
-    const size_t mask = slots_.size() - 1;
-    size_t at = fingerprint & mask;
-    while (slots_[at].fingerprint != 0 && slots_[at].fingerprint != fingerprint)
-      at = (at + 1) & mask;
+    // The upper bits say which part of the array; any size will do.
+    auto at = static_cast<size_t>((fingerprint >> 32) * slots_.size() >> 32);
+    while (slots_[at].fingerprint != 0 && slots_[at].fingerprint != fingerprint) {
+      if (++at == slots_.size()) at = 0;
+    }
     return at;
   }
 

@@ -53,22 +53,20 @@ class Finder {
     NodeId origin_below = kNoNode;  ///< the first node inside that is its own cause
     bool amplifier_below = false;
     bool unwritten_memory = false;
-    NodeId rewired_below = kNoNode;  ///< the first node inside, or itself, whose inputs differ
-                                     ///< though what made them agrees
-    NodeId other_call = kNoNode;  ///< nodes without partner: the first on the way to it that golden
-                                  ///< calls in another way
-    bool inputs_traced = true;    ///< nodes without partner: it is known who made all it takes
-    std::string reason;
+    NodeId rewired_below = kNoNode;  ///< the first inside whose inputs' makers agree, or itself
+    NodeId other_call = kNoNode;  ///< alone: the first on the way that golden calls in another way
+    bool inputs_traced = true;    ///< alone: it is known who made all it takes
+    uint32_t reason = 0;          ///< into reasons_
   };
 
   bool Alone(NodeId id) const { return flow_.Alone(id); }
   bool Unmatched(NodeId id) const { return flow_.Unmatched(id); }
 
-  void Set(NodeId id, Role role, NodeId cause, std::string reason) {
+  void Set(NodeId id, Role role, NodeId cause, std::string_view reason) {
     State& state = states_[id];
     state.role = role;
     state.cause = cause;
-    state.reason = std::move(reason);
+    state.reason = reasons_->Intern(reason);
     // What is only unknown explains nothing to nodes that merely come later.
     if (cause == id && role != Role::kUndecidable) last_origin_ = id;
   }
@@ -227,9 +225,9 @@ class Finder {
     const bool amplifies = facts.outputs_differ && facts.error_out > kGrowth * facts.error_in &&
                            !states_[id].amplifier_below;
     std::string reason = "its inputs differ already";
-    if (facts.parameters_differ) reason += "; parameters differ: " + facts.differing_parameter;
+    if (facts.parameters_differ) reason += "; parameters differ: " + facts_.DifferingParameter(id);
     if (amplifies) reason += ", and it makes the error more than 10 times larger";
-    Set(id, amplifies ? Role::kAmplifier : Role::kVictim, from, std::move(reason));
+    Set(id, amplifies ? Role::kAmplifier : Role::kVictim, from, reason);
   }
 
   bool Diverged(NodeId id) const {
@@ -264,7 +262,6 @@ class Finder {
     if (first == kNoNode) first = id;
   }
 
-  /// Inputs agree: the error starts here or inside.
   /// The error of all that goes into a node: gradients are computed from the forward as well, those
   /// of parameters from what goes into backward.
   double InputError(NodeId id) const {
@@ -342,7 +339,7 @@ class Finder {
   void ClassifySource(NodeId id) {
     const NodeFacts& facts = facts_.nodes[id];
     if (facts.parameters_differ) {
-      return Set(id, Role::kCulprit, id, "parameters differ: " + facts.differing_parameter);
+      return Set(id, Role::kCulprit, id, "parameters differ: " + facts_.DifferingParameter(id));
     }
     if (!facts.outputs_differ) return;
     BlameMakers(id);
@@ -443,6 +440,9 @@ class Finder {
 
   DivergenceReport Report(const std::vector<NodeId>& order) {
     DivergenceReport report;
+    report.reasons = reasons_;
+    report.divergences.reserve(static_cast<size_t>(std::ranges::count_if(
+        states_, [](const State& state) { return state.role != Role::kNone; })));
     for (const NodeId id : order) {
       const Role role = states_[id].role;
       const NodeFacts& facts = facts_.nodes[id];
@@ -455,7 +455,7 @@ class Finder {
       if (role == Role::kCulprit) report.culprits.push_back(id);
       report.divergences.push_back({id, role, origin == id ? kNoNode : origin,
                                     std::min(1.0, facts.error_in), std::min(1.0, facts.error_out),
-                                    std::move(states_[id].reason)});
+                                    reasons_->text(states_[id].reason)});
     }
     return report;
   }
@@ -466,6 +466,7 @@ class Finder {
   DataFlow flow_;
   NoiseTrace noise_;
   std::vector<State> states_;
+  std::shared_ptr<ReasonTable> reasons_ = std::make_shared<ReasonTable>();
   struct Passes {
     NodeId forward = kNoNode;
     NodeId backward = kNoNode;

@@ -2,10 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <memory>
+#include <string_view>
 #include <vector>
 
 #include "compare/comparison.h"
+#include "compare/reason_table.h"
 #include "compare/tolerance.h"
 
 namespace msprobe::compare {
@@ -19,7 +21,7 @@ struct Divergence {
   graph::NodeId culprit = graph::kNoNode;  ///< victims: whose victim
   double error_in = 0;                     ///< index-like error of the inputs, 0 … 1
   double error_out = 0;                    ///< of the outputs
-  std::string reason;                      ///< one sentence
+  std::string_view reason;                 ///< one sentence
 };
 
 /// A communication with other ranks: what goes into it here.
@@ -33,6 +35,7 @@ struct DivergenceReport {
   std::vector<Divergence> divergences;       ///< in execution order, every node whose values differ
   std::vector<graph::NodeId> culprits;       ///< best first
   std::vector<CollectiveInput> collectives;  ///< in execution order, also those that agree
+  std::shared_ptr<const ReasonTable> reasons;  ///< holds those of the divergences
 };
 
 /// Separates the nodes that caused a divergence (inputs agree, outputs do not) from those that

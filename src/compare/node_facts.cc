@@ -224,7 +224,9 @@ void FactGatherer::Note(const Value& value, Section section, double error) {
       facts_->outputs_differ |= differs;
       break;
     case Section::kParameter:
-      if (error > 10 * facts_->parameter_error) facts_->differing_parameter = value.key;
+      if (error > 10 * facts_->parameter_error) {
+        facts_->differing_parameter = table_.parameter_names.Intern(value.key);
+      }
       facts_->parameter_error = std::max(facts_->parameter_error, error);
       facts_->parameters_differ |= differs;
       break;
@@ -258,12 +260,17 @@ void FactGatherer::AddUses(graph::NodeId id) {
 
 void AppendFacts(FactTable part, FactTable* table) {
   const auto shift = static_cast<uint32_t>(table->uses.size());
+  std::vector<uint32_t> name_ids;
+  for (const std::string& name : part.parameter_names.reasons()) {
+    name_ids.push_back(table->parameter_names.Intern(name));
+  }
   for (NodeFacts& facts : part.nodes) {
     for (uint32_t* place :
          {&facts.inputs_begin, &facts.inputs_end, &facts.outputs_begin, &facts.outputs_end}) {
       *place += shift;
     }
-    table->nodes.push_back(std::move(facts));
+    facts.differing_parameter = name_ids[facts.differing_parameter];
+    table->nodes.push_back(facts);
   }
   table->uses.insert(table->uses.end(), part.uses.begin(), part.uses.end());
   table->differing_parameters.insert(table->differing_parameters.end(),

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compare/comparison.h"
+#include "compare/reason_table.h"
 #include "compare/tolerance.h"
 #include "dump/record.h"
 #include "tensor/dtype.h"
@@ -39,7 +40,8 @@ struct NodeFacts {
   double error_in = 0;
   double error_out = 0;
   double parameter_error = 0;
-  std::string differing_parameter;              ///< the first that is about as far off as any
+  uint32_t differing_parameter = 0;  ///< into FactTable::parameter_names: the first that is about
+                                     ///< as far off as any
   uint32_t inputs_begin = 0, inputs_end = 0;    ///< into FactTable::uses: differing inputs only
   uint32_t outputs_begin = 0, outputs_end = 0;  ///< all outputs
 
@@ -55,6 +57,11 @@ struct FactTable {
     double error;
   };
   std::vector<Parameter> differing_parameters;  ///< by how little so ever
+  ReasonTable parameter_names;                  ///< of some of them
+
+  const std::string& DifferingParameter(graph::NodeId id) const {
+    return parameter_names.text(nodes[id].differing_parameter);
+  }
 };
 
 /// Notes the facts of nodes as they are compared, from their records.

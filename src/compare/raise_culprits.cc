@@ -17,7 +17,7 @@ void RaiseCulprits(const DivergenceReport& report, Comparison* comparison) {
     result.status = NodeStatus::kError;
     if (!explained) {
       result.reason = static_cast<uint32_t>(comparison->reasons.size());
-      comparison->reasons.push_back(divergence.reason);
+      comparison->reasons.emplace_back(divergence.reason);
     }
     const NodeId parent = comparison->target->nodes[divergence.node].parent;
     if (parent == kNoNode ||

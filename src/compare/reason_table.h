@@ -9,7 +9,7 @@
 
 namespace msprobe::compare {
 
-/// Sentences, each kept once; 0 is none.
+/// Sentences or names, each kept once; 0 is none.
 class ReasonTable {
  public:
   uint32_t Intern(std::string_view reason) {

@@ -25,6 +25,7 @@ class ConstructJsonReader {
   std::string path() const { return file_.path(); }
   std::span<const ConstructEdge> edges() const { return edges_; }
   bool has_micro_steps() const { return has_micro_steps_; }
+  void ForgetEdges() { edges_ = std::vector<ConstructEdge>(); }
 
  private:
   /// False: the value is not a parent.

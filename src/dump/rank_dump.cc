@@ -64,6 +64,7 @@ class MappedRankDump : public RankDump {
 
   std::span<const ConstructEdge> construct() const override { return construct_.edges(); }
   bool has_micro_steps() const override { return construct_.has_micro_steps(); }
+  void ForgetConstruct() override { construct_.ForgetEdges(); }
 
   size_t stack_name_count() const override { return stack_.name_count(); }
   std::string_view stack_name(size_t index) const override { return stack_.name(index); }

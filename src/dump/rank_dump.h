@@ -62,6 +62,8 @@ class RankDump {
 
   virtual std::span<const ConstructEdge> construct() const = 0;
   virtual bool has_micro_steps() const = 0;
+  /// Frees what construct() gives, which only building a graph asks for.
+  virtual void ForgetConstruct() {}
 
   /// The names that stack.json knows, in file order.
   virtual size_t stack_name_count() const { return 0; }

@@ -27,7 +27,7 @@ SideCounts CountSide(const std::vector<NodeId>& partners,
 }
 
 ListedNode Describe(const compare::Comparison& comparison, NodeId id, compare::Role role,
-                    std::string reason) {
+                    std::string_view reason) {
   const compare::NodeResult& result = comparison.result(id);
   ListedNode node;
   node.id = id;
@@ -35,7 +35,7 @@ ListedNode Describe(const compare::Comparison& comparison, NodeId id, compare::R
   node.index = result.index;
   node.status = result.status;
   node.role = role;
-  node.reason = reason.empty() ? comparison.reasons[result.reason] : std::move(reason);
+  node.reason = reason.empty() ? comparison.reasons[result.reason] : reason;
   for (size_t i = 0; node.reason.empty() && i < result.values_size; ++i) {
     node.reason = comparison.reasons[comparison.values[result.values_begin + i].reason];
   }
@@ -120,7 +120,7 @@ void ListSuspects(const compare::Comparison& comparison,
   for (const NodeId id : divergences.culprits) {
     if (summary->culprits.size() == kListedNodes) break;
     summary->culprits.push_back(Describe(comparison, id, compare::Role::kCulprit,
-                                         by_node[id] ? by_node[id]->reason : std::string()));
+                                         by_node[id] ? by_node[id]->reason : std::string_view()));
   }
 }
 
