@@ -226,6 +226,7 @@ Result<compare::DivergenceReport> DumpSource::Judge(const app::PlannedUnit& plan
                               return Compare(target, golden, mode, options, diagnostics);
                             }));
   compare::RaiseCulprits(report, comparison);
+  comparison->facts = nullptr;  // it stays in memory, and nobody asks for them any more
   return report;
 }
 
