@@ -71,9 +71,13 @@ class Client(threading.Thread):
         while time.monotonic() < self.end and not self.error:
             begin = time.monotonic()
             path = self.path()
-            connection.request("GET", "/api/" + path)
-            answer = connection.getresponse()
-            body = answer.read()
+            try:
+                connection.request("GET", "/api/" + path)
+                answer = connection.getresponse()
+                body = answer.read()
+            except (OSError, http.client.HTTPException) as error:
+                self.error = f"{path}: {error!r}"
+                return
             if answer.status != 200:
                 self.error = f"{path}: {answer.status} {body[:300]!r}"
             self.taken.append((begin, time.monotonic() - begin))
