@@ -3,11 +3,13 @@
 
 fuzz_run.py --seconds 8 NAME...             a short run, nothing is recorded
 fuzz_run.py --record --seconds 1800 NAME... CPU seconds for each; adds them to the totals
+fuzz_run.py --up-to 1800 NAME...            CPU seconds that each shall have had in all, in turns
+fuzz_run.py --keep NAME...                  what the runs found goes into fuzz/grown, as little as reaches the same code
 fuzz_run.py --table                         only writes the table again
 
-Without names all fuzzers run, those first that have had the least CPU time. A crash leaves its input in build/fuzz:
-when it is mended it goes into fuzz/corpus/NAME under a name that begins with `crash`, which is how crashes are
-counted as fixed.
+Without names all fuzzers run, those first that have had the least CPU time, as many at once as --jobs says. A crash
+leaves its input in build/fuzz: when it is mended it goes into fuzz/corpus/NAME under a name that begins with
+`crash`, which is how crashes are counted as fixed.
 """
 
 from __future__ import annotations
@@ -15,17 +17,26 @@ from __future__ import annotations
 import argparse
 import csv
 import fcntl
+import os
 import re
-import resource
+import shutil
 import subprocess
 import sys
+import tempfile
+import threading
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 TOTALS = ROOT / "fuzz/totals.tsv"
 TABLE = ROOT / "docs/robustness.md"
 HEAD = "| input | fuzzer | CPU minutes | cases | crashes found | fixed |\n|---|---|---|---|---|---|\n"
+GROWN = ROOT / "fuzz/grown"
 CHUNK_SECONDS = 300
+# A long run may share its processors: what seems to hang may only wait for one.
+HANG_SECONDS, LONG_HANG_SECONDS = 20, 200
+KEPT_BYTES = 400_000
 LOCK = ROOT / "build/fuzz-totals.lock"
 
 
@@ -52,6 +63,9 @@ class Totals:
         row = self.rows.setdefault(name, nothing)
         for column, number in (("cpu_seconds", round(seconds)), ("cases", cases), ("crashes", crashes)):
             row[column] = str(int(row[column]) + number)
+
+    def spent(self, name: str) -> int:
+        return int(self.rows[name]["cpu_seconds"]) if name in self.rows else 0
 
     def write(self) -> None:
         with TOTALS.open("w", newline="") as file:
@@ -83,28 +97,38 @@ def cases_of(log: str) -> int:
     return max(counts, default=0)
 
 
-def run_once(name: str, build: Path, seconds: int) -> tuple[bool, float, int]:
-    """One process of the fuzzer: whether it found nothing, its CPU seconds, its cases."""
+def work_folder(name: str) -> Path:
+    """Where the inputs that a fuzzer finds pile up, beginning with those that were kept."""
     work = ROOT / "build/fuzz" / name
+    if not work.exists():
+        work.mkdir(parents=True)
+        kept = GROWN / f"{name}.zip"
+        if kept.exists():
+            with zipfile.ZipFile(kept) as archive:
+                archive.extractall(work)
+    return work
+
+
+def run_once(name: str, build: Path, seconds: int, hang_seconds: int) -> tuple[bool, float, int]:
+    """One process of the fuzzer: whether it found nothing, its CPU seconds, its cases."""
+    work = work_folder(name)
     seeds = ROOT / "fuzz/corpus" / name
     dictionary = ROOT / "fuzz/dictionaries" / f"{name}.dict"
     log = ROOT / "build/logs" / f"{name}.log"
-    for directory in (work, log.parent):
-        directory.mkdir(parents=True, exist_ok=True)
-    command = [str(build / "bin" / name), f"-max_total_time={seconds}", "-timeout=20", "-rss_limit_mb=2048",
-               "-print_final_stats=1", f"-artifact_prefix={work}-", str(work), str(seeds)]
+    log.parent.mkdir(parents=True, exist_ok=True)
+    command = [str(build / "bin" / name), f"-max_total_time={seconds}", f"-timeout={hang_seconds}",
+               "-rss_limit_mb=2048", "-print_final_stats=1", f"-artifact_prefix={work}-", str(work), str(seeds)]
     if dictionary.exists():
         command.insert(1, f"-dict={dictionary}")
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with log.open("w") as output:
-        code = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False).returncode
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = code = os.waitstatus_to_exitcode(status)
     text = log.read_text(errors="replace")
     clean = code == 0 or only_slept(command[0], text)
     if not clean:
         print(f"FAILED: {name} (whole log: {log.relative_to(ROOT)})\n" + "\n".join(text.splitlines()[-30:]))
-    return clean, used, cases_of(text)
+    return clean, usage.ru_utime + usage.ru_stime, cases_of(text)
 
 
 def only_slept(program: str, log: str) -> bool:
@@ -119,7 +143,8 @@ def only_slept(program: str, log: str) -> bool:
 def run(name: str, build: Path, seconds: int, totals: Totals | None) -> bool:
     left = float(seconds)
     while left >= 1:
-        clean, used, cases = run_once(name, build, min(CHUNK_SECONDS, max(1, round(left))))
+        clean, used, cases = run_once(name, build, min(CHUNK_SECONDS, max(1, round(left))),
+                                      LONG_HANG_SECONDS if totals else HANG_SECONDS)
         if totals:
             totals.add(name, used, cases, not clean)
         if not clean:
@@ -129,12 +154,63 @@ def run(name: str, build: Path, seconds: int, totals: Totals | None) -> bool:
     return True
 
 
+def run_in_turns(names: list[str], build: Path, goal: int, totals: Totals, jobs: int) -> list[str]:
+    """Always the fuzzers that have had the least, until each has had `goal` CPU seconds; gives those that failed."""
+    failed: list[str] = []
+    busy: set[str] = set()
+    lock = threading.Lock()
+
+    def turns() -> None:
+        while True:
+            with lock:
+                spent = {name: totals.spent(name) for name in names if name not in busy and name not in failed}
+                open_ones = [name for name, seconds in spent.items() if seconds < goal]
+                if not open_ones:
+                    return
+                name = min(open_ones, key=lambda one: spent[one])
+                busy.add(name)
+            clean = run(name, build, max(2, min(CHUNK_SECONDS, goal - spent[name])), totals)
+            with lock:
+                busy.discard(name)
+                if not clean:
+                    failed.append(name)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        for done in [pool.submit(turns) for _ in range(jobs)]:
+            done.result()
+    return failed
+
+
+def keep(name: str, build: Path) -> None:
+    """The fewest and smallest inputs found that reach what the seeds do not, packed into one file."""
+    with tempfile.TemporaryDirectory() as folder:
+        merged = Path(folder) / "merged"
+        shutil.copytree(ROOT / "fuzz/corpus" / name, merged)
+        seeds = {path.name for path in merged.iterdir()}
+        command = [build / "bin" / name, "-merge=1", "-rss_limit_mb=2048", merged, work_folder(name)]
+        subprocess.run(command, check=True, capture_output=True)
+        found = (path for path in merged.iterdir() if path.name not in seeds)
+        new = sorted(found, key=lambda path: path.stat().st_size)
+        GROWN.mkdir(exist_ok=True)
+        size = 0
+        with zipfile.ZipFile(GROWN / f"{name}.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in new:
+                size += path.stat().st_size
+                if size > KEPT_BYTES:
+                    break
+                archive.writestr(zipfile.ZipInfo(path.name), path.read_bytes(), zipfile.ZIP_DEFLATED)
+    print(f"{name}: {len(new)} inputs found beside {len(seeds)} seeds")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--seconds", type=int, default=8)
     parser.add_argument("--build", type=Path, default=ROOT / "build-fuzz")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--record", action="store_true")
+    parser.add_argument("--up-to", type=int)
+    parser.add_argument("--keep", action="store_true")
     parser.add_argument("--table", action="store_true")
     given = parser.parse_args()
     totals = Totals()
@@ -142,11 +218,22 @@ def main() -> int:
         write_table(totals)
         return 0
     built = [path.name for path in sorted((given.build / "bin").glob("*_fuzz"))]
-    spent = {name: int(row["cpu_seconds"]) for name, row in totals.rows.items()}
-    names = given.names or sorted(built, key=lambda name: spent.get(name, 0))
-    failed = [name for name in names if not run(name, given.build, given.seconds, totals if given.record else None)]
-    if given.record:
+    names = given.names or sorted(built, key=totals.spent)
+    if given.keep:
+        for name in names:
+            keep(name, given.build)
+        return 0
+    if given.up_to:
+        failed = run_in_turns(names, given.build, given.up_to, totals, given.jobs)
+    else:
+        recorded = totals if given.record else None
+        with ThreadPoolExecutor(given.jobs) as pool:
+            clean = pool.map(lambda name: run(name, given.build, given.seconds, recorded), names)
+            failed = [name for name, found_nothing in zip(names, clean, strict=True) if not found_nothing]
+    if given.record or given.up_to:
         write_table(totals)
+    print(f"{len(names) - len(failed)} of {len(names)} fuzzers found nothing"
+          + "".join(f"; {name} did" for name in failed))
     return 1 if failed else 0
 
 
