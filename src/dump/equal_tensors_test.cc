@@ -93,18 +93,18 @@ TEST_F(EqualTensorsTest, EqualBytesOfOtherShapeOrTypeAreOtherFiles) {
 }
 
 TEST_F(EqualTensorsTest, ValuesOfOneNameAreFilesOfTheirOwn) {
-  auto writer = MustOpen();
+  auto writer = OpenWriter();
   Add(writer.get(), "Torch.add.0.forward", 4, 1);
   Add(writer.get(), "Torch.add.0.forward", 4, 2);
   Add(writer.get(), "Torch.add.1.forward", 4, 1);  // as the first file was
   EXPECT_EQ(writer->Finish().tensors_written, 6u);
   const fs::path rank = root_ / "step0" / "rank0";
   const fs::path data = rank / "dump_tensor_data";
-  const std::string one = ReadFile(data / "Torch.add.0.forward.input.0.npy");
-  EXPECT_EQ(one, ReadFile(data / "Torch.add.1.forward.input.0.npy"));
-  EXPECT_NE(one, ReadFile(data / "Torch.add.0.forward.input.0_2.npy"));
-  EXPECT_EQ(one.size(), ReadFile(data / "Torch.add.0.forward.input.0_2.npy").size());
-  EXPECT_NE(ReadFile(rank / "dump.json").find("\"Torch.add.0.forward.output.0_2.npy\""),
+  const std::string one = base::FileText(data / "Torch.add.0.forward.input.0.npy");
+  EXPECT_EQ(one, base::FileText(data / "Torch.add.1.forward.input.0.npy"));
+  EXPECT_NE(one, base::FileText(data / "Torch.add.0.forward.input.0_2.npy"));
+  EXPECT_EQ(one.size(), base::FileText(data / "Torch.add.0.forward.input.0_2.npy").size());
+  EXPECT_NE(base::FileText(rank / "dump.json").find("\"Torch.add.0.forward.output.0_2.npy\""),
             std::string::npos);
 }
 
