@@ -41,6 +41,7 @@ Step WalkMembers(JsonScanner* scanner, std::string_view closing, Cut* cut) {
 /// dump.json: the records are the members of "data".
 Step WalkDump(JsonScanner* scanner, Cut* cut) {
   bool has_data = false;
+  bool empty = true;
   for (;;) {
     Step step = scanner->Next();
     if (step == Step::kMember && scanner->raw_key() == "data" && scanner->value_start() == '{') {
@@ -49,13 +50,16 @@ Step WalkDump(JsonScanner* scanner, Cut* cut) {
       step = WalkMembers(&records, "\n }\n}", cut);
       if (step != Step::kEnd) return step;
       scanner->Leave(records);
+      empty = false;
       continue;
     }
     std::string_view value;
     if (step == Step::kMember) step = scanner->TakeValue(&value);
-    if (step == Step::kMember) continue;
+    if (step == Step::kMember) {
+      empty = false;
+      continue;
+    }
     if (step == Step::kTorn) {
-      const bool empty = scanner->whole_end() <= 1;
       *cut = {true, 0, scanner->whole_end(),
               has_data ? "\n}" : (empty ? "\n \"data\": {}\n}" : ",\n \"data\": {}\n}")};
     }

@@ -90,6 +90,12 @@ TEST_F(RepairTest, AnyCutOfADumpBecomesWholeAndKeepsWholeRecords) {
   }
 }
 
+TEST_F(RepairTest, SpacesBeforeTheFirstMemberAreNone) {
+  Write("dump.json", "  {\n \"task");
+  ASSERT_TRUE(RepairJsonFile(directory_, "dump.json").ok());
+  EXPECT_EQ(Read("dump.json"), "  {\n \"data\": {}\n}");
+}
+
 TEST_F(RepairTest, ConstructEdgesAreTheRecords) {
   Write("construct.json", "{\n \"a\": null,\n \"b\": \"a\",\n \"c\": \"b");
   ASSERT_TRUE(RepairJsonFile(directory_, "construct.json").ok());

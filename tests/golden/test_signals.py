@@ -48,7 +48,8 @@ def test_cancel(tmp_path, number, code, output_format):
             os.symlink(SAMPLE / side / "step0/rank0", tmp_path / side / f"rank{rank}")
     job = subprocess.Popen(
         [program(), "graph", "target", "golden", "-o", "out", "--format", output_format],
-        cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))  # the tests may run under nohup
     for line in job.stderr:
         if b"] done" in line:
             break
