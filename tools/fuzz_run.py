@@ -109,8 +109,12 @@ def work_folder(name: str) -> Path:
     return work
 
 
-def run_once(name: str, build: Path, seconds: int, hang_seconds: int) -> tuple[bool, float, int]:
-    """One process of the fuzzer: whether it found nothing, its CPU seconds, its cases."""
+def run_once(name: str, build: Path, seconds: int, recorded: bool) -> tuple[bool, float, int]:
+    """One process of the fuzzer: whether it found nothing, its CPU seconds, its cases.
+
+    What is not recorded judges a change: it goes the same way each time.
+    """
+    hang_seconds = LONG_HANG_SECONDS if recorded else HANG_SECONDS
     work = work_folder(name)
     seeds = ROOT / "fuzz/corpus" / name
     dictionary = ROOT / "fuzz/dictionaries" / f"{name}.dict"
@@ -118,6 +122,8 @@ def run_once(name: str, build: Path, seconds: int, hang_seconds: int) -> tuple[b
     log.parent.mkdir(parents=True, exist_ok=True)
     command = [str(build / "bin" / name), f"-max_total_time={seconds}", f"-timeout={hang_seconds}",
                "-rss_limit_mb=2048", "-print_final_stats=1", f"-artifact_prefix={work}-", str(work), str(seeds)]
+    if not recorded:
+        command.insert(1, "-seed=1")
     if dictionary.exists():
         command.insert(1, f"-dict={dictionary}")
     with log.open("w") as output:
@@ -143,8 +149,7 @@ def only_slept(program: str, log: str) -> bool:
 def run(name: str, build: Path, seconds: int, totals: Totals | None) -> bool:
     left = float(seconds)
     while left >= 1:
-        clean, used, cases = run_once(name, build, min(CHUNK_SECONDS, max(1, round(left))),
-                                      LONG_HANG_SECONDS if totals else HANG_SECONDS)
+        clean, used, cases = run_once(name, build, min(CHUNK_SECONDS, max(1, round(left))), totals is not None)
         if totals:
             totals.add(name, used, cases, not clean)
         if not clean:
