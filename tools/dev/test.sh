@@ -72,9 +72,11 @@ test_fuzz() {
   say "fuzzers, ${FUZZ_SECONDS:-8} seconds each"
   configure_and_build build-fuzz fuzzers -DCMAKE_CXX_COMPILER=clang++-19 -DCMAKE_C_COMPILER=clang-19 \
     -DCMAKE_BUILD_TYPE=RelWithDebInfo -DMSPROBE_FUZZ=ON -DMSPROBE_TESTS=OFF
-  local record=() line p total
+  local record=() line p total log=build/logs/fuzz.log
   [ "${FUZZ_SECONDS:-8}" -lt 60 ] || record=(--record)
-  line=$(/usr/bin/python3 tools/fuzz_run.py --seconds "${FUZZ_SECONDS:-8}" "${record[@]}" | tee /dev/stderr | tail -n 1) || true
+  mkdir -p build/logs
+  /usr/bin/python3 tools/fuzz_run.py --seconds "${FUZZ_SECONDS:-8}" "${record[@]}" | tee "$log" || true
+  line=$(tail -n 1 "$log")
   read -r p total < <(sed -n 's/^\([0-9]*\) of \([0-9]*\) fuzzers found nothing.*/\1 \2/p' <<<"$line") || true
   if [ -z "${total:-}" ]; then add_counts 0 1 0; else add_counts "$p" $((total - p)) 0; fi
 }
