@@ -6,8 +6,8 @@ import os
 from typing import Any, Dict, List, Optional
 
 from msprobe import _core
-from msprobe.bench import read_checksums
 from msprobe.config import Config, is_number, read_json
+from msprobe.earlier_checksums import read_checksums
 from msprobe.errors import MsprobeError
 from msprobe.framework import Framework
 from msprobe.notices import BANNER, say, warn

@@ -18,6 +18,15 @@ SAMPLE = HERE.parents[1] / "examples/sample"
 RANKS = 1500
 
 
+def signalled(job, number):
+    """What the job says after the signal, which it gets when its first unit is done."""
+    for line in job.stderr:
+        if b"] done" in line:
+            break
+    job.send_signal(number)
+    return job.stderr.read().decode()
+
+
 def test_the_third_signal_leaves_no_half_file(tmp_path):
     for rank in range(RANKS):
         os.makedirs(tmp_path / "target", exist_ok=True)
@@ -50,11 +59,7 @@ def test_cancel(tmp_path, number, code, output_format):
         [program(), "graph", "target", "golden", "-o", "out", "--format", output_format],
         cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
         preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))  # the tests may run under nohup
-    for line in job.stderr:
-        if b"] done" in line:
-            break
-    job.send_signal(number)
-    rest = job.stderr.read().decode()
+    rest = signalled(job, number)
     assert job.wait(timeout=60) == code, rest
     assert "cancelled" in rest
     written = list((tmp_path / "out").glob("*"))
@@ -73,11 +78,7 @@ def test_under_nohup_it_goes_on(tmp_path):
         os.symlink(SAMPLE / "target/step0/rank0", tmp_path / "target" / f"rank{rank}")
     job = subprocess.Popen(["nohup", program(), "graph", "target", "-o", "out"], cwd=tmp_path,
                            stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
-    for line in job.stderr:
-        if b"] done" in line:
-            break
-    job.send_signal(signal.SIGHUP)
-    rest = job.stderr.read().decode()
+    rest = signalled(job, signal.SIGHUP)
     assert job.wait(timeout=60) == 0, rest
     assert len(list((tmp_path / "out").iterdir())) == RANKS // 10
     shutil.rmtree(tmp_path)
@@ -91,11 +92,7 @@ def test_cancelled_tables_leave_no_half_file(tmp_path):
     job = subprocess.Popen(
         [program(), "compare", "target", "golden", "-o", "out", "--format", "csv,xlsx,json"],
         cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
-    for line in job.stderr:
-        if b"] done" in line:
-            break
-    job.send_signal(signal.SIGINT)
-    rest = job.stderr.read().decode()
+    rest = signalled(job, signal.SIGINT)
     assert job.wait(timeout=60) == 130, rest
     written = list((tmp_path / "out").iterdir())
     assert 0 < len(written) < 3 * RANKS
