@@ -110,6 +110,8 @@ class RecordBuilder {
 
   /// Empty between Add() and Begin().
   std::string_view name() const;
+  /// About how many bytes the text of the entry takes, without making it.
+  size_t size() const;
   /// The entry so far, `"name": value`, indented as it stands in dump.json.
   std::string text() const;
 

@@ -132,11 +132,11 @@ nb::dict MatchedFilters() {
 }
 
 // [(module, prefix, [(parameter name, parameter)])]
-std::vector<std::unique_ptr<ModuleInfo>> ToModules(nb::list modules) {
-  std::vector<std::unique_ptr<ModuleInfo>> infos;
+std::vector<std::shared_ptr<ModuleInfo>> ToModules(nb::list modules) {
+  std::vector<std::shared_ptr<ModuleInfo>> infos;
   for (nb::handle entry : modules) {
     const auto item = nb::cast<nb::tuple>(entry);
-    auto info = std::make_unique<ModuleInfo>();
+    auto info = std::make_shared<ModuleInfo>();
     info->module = Ref(item[0]);
     info->prefix = nb::cast<std::string>(item[1]);
     for (nb::handle named : nb::cast<nb::list>(item[2])) {

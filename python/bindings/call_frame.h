@@ -64,14 +64,15 @@ struct WatchedInput {
 /// One call that is running.
 struct Frame {
   CallKind kind = CallKind::kApi;
-  ModuleInfo* module = nullptr;
-  std::string name;  ///< "Functional.relu.0.forward"
+  std::shared_ptr<ModuleInfo> module;  ///< the step may end while the call runs
+  std::string name;                    ///< "Functional.relu.0.forward"
   std::string backward_name;
   bool recorded = false;  ///< its forward entry is written
   bool saves_tensors = false;
   bool in_place = false;  ///< it changes its first argument
   bool listed = false;    ///< a `list` filter takes what runs inside
   uint32_t tensor_index = 0;
+  uint64_t step_id = 0;  ///< it began in
   RecordBuilder builder;
   FlatTensors inputs;
   // Gradients.
@@ -112,9 +113,19 @@ struct ThreadState {
   }
 };
 
+/// A thread may end inside of a call (a daemon thread at the end of the interpreter), and it ends
+/// without the GIL: what it still refers to is dropped by another thread, in DropEndedThreads().
+ThreadState* NewThreadState();
+inline constinit thread_local ThreadState* current_thread = nullptr;
+
 inline ThreadState& CurrentThread() {
-  static thread_local ThreadState state;
-  return state;
+  if (current_thread == nullptr) [[unlikely]] {
+    current_thread = NewThreadState();
+  }
+  return *current_thread;
 }
+
+/// Under the GIL.
+void DropEndedThreads();
 
 }  // namespace msprobe::python

@@ -95,8 +95,8 @@ PyObject* Collector::Call(CallSite* site, PyObject* const* args, size_t flags, P
     case CallKind::kObject:
     case CallKind::kCompiled: {
       if (PyVectorcall_NARGS(flags) == 0) break;
-      CallSite* own = SiteOf(site, args[0]);
-      if (own != nullptr) return CallRecorded(own, nullptr, args, flags, names);
+      const std::shared_ptr<CallSite> own = SiteOf(site, args[0]);
+      if (own != nullptr) return CallRecorded(own.get(), nullptr, args, flags, names);
       if (site->kind == CallKind::kCompiled) return CallCompiled(site, args, flags, names);
       break;
     }
@@ -132,22 +132,22 @@ PyObject* Collector::CallBackward(CallSite* site, PyObject* const* args, size_t 
   return result;
 }
 
-CallSite* Collector::SiteOf(CallSite* site, PyObject* object) {
+std::shared_ptr<CallSite> Collector::SiteOf(CallSite* site, PyObject* object) {
   const auto [place, is_new] = object_sites_.try_emplace(object);
   ObjectSite& entry = place->second;
-  if (!is_new) return entry.site.get();
+  if (!is_new) return entry.site;
   entry.object = PyRef::Borrow(object);
   const PyRef name = PyRef::Steal(PyObject_CallOneArg(name_object_.get(), object));
   if (!name) TheErrors().Take("naming an object");
   if (!name || !PyUnicode_Check(name.get())) return nullptr;
-  auto own = std::make_unique<CallSite>();
+  auto own = std::make_shared<CallSite>();
   own->kind = site->kind;
   own->prefix = std::string(Utf8(name.get())) + ".";
   own->in_place = ChangesFirstArgument(own->prefix);
   own->original = site->original;
   own->counter = CounterOf(own->prefix);
-  entry.site = std::move(own);
-  return entry.site.get();
+  object_sites_[object] = {PyRef::Borrow(object), own};  // naming may have emptied the table
+  return own;
 }
 
 PyObject* Collector::CallRoot(CallSite* site, PyObject* const* args, size_t flags,
@@ -177,8 +177,8 @@ PyObject* Collector::CallGroup(CallSite* site, PyObject* const* args, size_t fla
   return result;
 }
 
-PyObject* Collector::CallRecorded(CallSite* site, ModuleInfo* module, PyObject* const* args,
-                                  size_t flags, PyObject* names) {
+PyObject* Collector::CallRecorded(CallSite* site, std::shared_ptr<ModuleInfo> module,
+                                  PyObject* const* args, size_t flags, PyObject* names) {
   ThreadState& thread = CurrentThread();
   if (!in_token_range_ || (only_recompute_ && (taps_ == nullptr || !taps_->in_backward()))) {
     return site->kind == CallKind::kCompiled ? CallCompiled(site, args, flags, names)
@@ -191,11 +191,11 @@ PyObject* Collector::CallRecorded(CallSite* site, ModuleInfo* module, PyObject* 
       site->in_place};
   Frame& frame = thread.Push();
   frame.kind = site->kind;
-  frame.module = module;
+  const bool is_api = module == nullptr;
+  frame.module = std::move(module);
   frame.recorded = false;
   frame.in_place = site->in_place;
   frame.watch_begin = thread.watch.size();
-  const bool is_api = module == nullptr;
   bool real = false;
   const bool entered = RunTool("recording a call", [&] {
     real = CollectInputs(arguments, &frame.inputs);
@@ -203,10 +203,11 @@ PyObject* Collector::CallRecorded(CallSite* site, ModuleInfo* module, PyObject* 
   });
   if (!entered) GiveUp(&thread, &frame);
   if (!real) {  // a compiler traces the program
+    frame.module = nullptr;
     --thread.depth;
     return CallOriginal(site, args, flags, names);
   }
-  const uint64_t step = step_id_;
+  frame.step_id = step_id_;
   thread.in_api = is_api;
   PyObject* result = frame.replaced.empty()
                          ? CallOriginal(site, args, flags, names)
@@ -220,7 +221,7 @@ PyObject* Collector::CallRecorded(CallSite* site, ModuleInfo* module, PyObject* 
     });
     return nullptr;
   }
-  if (step == step_id_ && writer_ != nullptr &&
+  if (frame.step_id == step_id_ && writer_ != nullptr &&
       !RunTool("recording a result", [&] { Exit(&thread, &frame, result); })) {
     GiveUp(&thread, &frame);
   }
@@ -298,7 +299,12 @@ void Collector::Enter(ThreadState* thread, Frame* frame, CallSite* site,
       writer_->AddConstruct(
           frame->name, parent != nullptr ? std::string_view(parent->name) : std::string_view());
     }
-    if (options.stacks) writer_->AddStack(frame->name, stacks_.Capture());
+    if (options.stacks) {
+      StackFrames frames = stacks_.Capture();
+      // Making text of a new stack runs Python, and another thread may have ended the step.
+      if (writer_ == nullptr) return;
+      writer_->AddStack(frame->name, std::move(frames));
+    }
     WriteInputs(frame, arguments);
   }
   if (taps_ == nullptr || !filter.backward || frame->kind == CallKind::kDistributed ||
@@ -363,20 +369,6 @@ void Collector::WriteResult(Frame* frame, PyObject* result) {
   }
 }
 
-// What a module leaves in its attributes for later: auxiliary losses.
-void Collector::FlattenKept(Frame* frame, FlatTensors* kept) const {
-  static PyObject* const dict_name = PyUnicode_InternFromString("__dict__");
-  const PyRef attributes = PyRef::Steal(PyObject_GetAttr(frame->module->module.get(), dict_name));
-  if (!attributes || !PyDict_Check(attributes.get())) return PyErr_Clear();
-  PyObject *name = nullptr, *value = nullptr;
-  Py_ssize_t position = 0;
-  constexpr int kDepth = ValueWriter::kMaxDepth - 1;  // itself, or inside of one container
-  while (PyDict_Next(attributes.get(), &position, &name, &value)) {
-    const PyRef held = PyRef::Borrow(value);  // computed attributes may run what changes it
-    values_.Flatten(value, kept, kDepth);
-  }
-}
-
 void Collector::Exit(ThreadState* thread, Frame* frame, PyObject* result) {
   if (frame->gradient) {
     FlatTensors outputs;
@@ -403,7 +395,8 @@ void Collector::Exit(ThreadState* thread, Frame* frame, PyObject* result) {
     values_.ResumeRecord(frame->name, frame->saves_tensors, frame->tensor_index);
     WriteResult(frame, result);
   }
-  Emit(&frame->builder);
+  // Reading values may run other threads, and one of them may have ended the step.
+  if (frame->step_id == step_id_) Emit(&frame->builder);
 }
 
 void Collector::Pop(ThreadState* thread, Frame* frame) {
@@ -422,7 +415,7 @@ void Collector::Emit(RecordBuilder* builder) {
 
 void Collector::Defer(RecordBuilder* builder) {
   constexpr uint64_t kMostBytes = 256u << 20;
-  deferred_bytes_ += builder->text().size() + builder->later_bytes();
+  deferred_bytes_ += builder->size() + builder->later_bytes();
   deferred_.push_back(std::move(*builder));
   if (deferred_bytes_ > kMostBytes) WriteDeferred();
 }

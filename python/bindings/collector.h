@@ -52,9 +52,9 @@ class Collector : public GradientSink {
   void SetBench(BenchChecksums bench, int64_t differences);
 
   /// The modules to record. Calls of `roots` are counted for the token range.
-  void SetModules(std::vector<std::unique_ptr<ModuleInfo>> modules, std::vector<PyRef> roots);
+  void SetModules(std::vector<std::shared_ptr<ModuleInfo>> modules, std::vector<PyRef> roots);
   /// More modules, for a part of the step; their parameters' gradients are not recorded.
-  void AddModules(std::vector<std::unique_ptr<ModuleInfo>> modules);
+  void AddModules(std::vector<std::shared_ptr<ModuleInfo>> modules);
   void RemoveModules(const std::vector<PyObject*>& modules);
   void SetTokenRange(std::optional<std::pair<int64_t, int64_t>> range) { token_range_ = range; }
   /// What the handles of asynchronous collectives are instances of.
@@ -89,12 +89,12 @@ class Collector : public GradientSink {
   using Arguments = CallArguments;
   struct Waiting;
 
-  PyObject* CallRecorded(CallSite* site, ModuleInfo* module, PyObject* const* args, size_t flags,
-                         PyObject* names);
+  PyObject* CallRecorded(CallSite* site, std::shared_ptr<ModuleInfo> module, PyObject* const* args,
+                         size_t flags, PyObject* names);
   PyObject* CallRoot(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
   PyObject* CallCompiled(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
   PyObject* CallBackward(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
-  CallSite* SiteOf(CallSite* site, PyObject* object);
+  std::shared_ptr<CallSite> SiteOf(CallSite* site, PyObject* object);
   PyObject* CallGroup(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
   PyObject* CallWait(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
   bool CollectInputs(const Arguments& arguments, FlatTensors* inputs) const;
@@ -131,8 +131,8 @@ class Collector : public GradientSink {
   BenchChecksums bench_;
   std::shared_ptr<DumpWriter> writer_;
   std::vector<CallCounter*> used_counters_;  // with calls in this step
-  std::vector<std::unique_ptr<ModuleInfo>> modules_;
-  std::unordered_map<PyObject*, ModuleInfo*> module_of_;
+  std::vector<std::shared_ptr<ModuleInfo>> modules_;
+  std::unordered_map<PyObject*, std::shared_ptr<ModuleInfo>> module_of_;
   std::vector<PyRef> roots_;
   std::optional<std::pair<int64_t, int64_t>> token_range_;
   std::unordered_map<PyObject*, std::shared_ptr<Waiting>> waiting_;
@@ -140,7 +140,7 @@ class Collector : public GradientSink {
   PyRef name_object_;
   struct ObjectSite {
     PyRef object;
-    std::unique_ptr<CallSite> site;  // null: not recorded
+    std::shared_ptr<CallSite> site;  // null: not recorded
   };
   std::unordered_map<PyObject*, ObjectSite> object_sites_;
   std::vector<RecordBuilder> deferred_;  // from the first that waits for a device

@@ -81,6 +81,7 @@ void Collector::EmitGradients(GradientRecord* record, bool complete) {
   };
   if (filter.input) write("input", record->input_count, record->slots.size());
   if (filter.output) write("output", 0, record->input_count);
+  if (record->step_id != step_id_) return;  // ended by another thread meanwhile
   Emit(&builder);
   filter.Leave(record->name);
 }
@@ -95,6 +96,23 @@ void Collector::ReportMissingGradients() {
     writer_->CountNotRecordable(record->name,
                                 "the framework gives no gradient of a call that changes its input "
                                 "in place; the call before it may lack one, too");
+  }
+}
+
+// What a module leaves in its attributes for later: auxiliary losses.
+void Collector::FlattenKept(Frame* frame, FlatTensors* kept) const {
+  static PyObject* const dict_name = PyUnicode_InternFromString("__dict__");
+  // Where torch keeps the parts of a module: parameters are leaves, children are called themselves.
+  static PyObject* const parameters_name = PyUnicode_InternFromString("_parameters");
+  static PyObject* const modules_name = PyUnicode_InternFromString("_modules");
+  const PyRef attributes = PyRef::Steal(PyObject_GetAttr(frame->module->module.get(), dict_name));
+  if (!attributes || !PyDict_Check(attributes.get())) return PyErr_Clear();
+  PyObject *name = nullptr, *value = nullptr;
+  Py_ssize_t position = 0;
+  while (PyDict_Next(attributes.get(), &position, &name, &value)) {
+    if (name == parameters_name || name == modules_name) continue;
+    const PyRef held = PyRef::Borrow(value);  // computed attributes may run what changes it
+    values_.FlattenNewest(value, kept);
   }
 }
 

@@ -12,24 +12,22 @@ void Collector::SetBench(BenchChecksums bench, int64_t differences) {
   values_.settings.differences_left = differences;
 }
 
-void Collector::SetModules(std::vector<std::unique_ptr<ModuleInfo>> modules,
+void Collector::SetModules(std::vector<std::shared_ptr<ModuleInfo>> modules,
                            std::vector<PyRef> roots) {
   module_of_.clear();
   const auto objects =
       std::exchange(object_sites_, {});  // may be the last reference: they die at the end
-  std::vector<ModuleInfo*> all;
   for (const auto& module : modules) {
-    module_of_[module->module.get()] = module.get();
-    all.push_back(module.get());
+    module_of_[module->module.get()] = module;
   }
-  if (parameter_gradients_ != nullptr) parameter_gradients_->SetModules(all);
+  if (parameter_gradients_ != nullptr) parameter_gradients_->SetModules(modules);
   modules_.swap(modules);
   roots_.swap(roots);
 }
 
-void Collector::AddModules(std::vector<std::unique_ptr<ModuleInfo>> modules) {
+void Collector::AddModules(std::vector<std::shared_ptr<ModuleInfo>> modules) {
   for (auto& module : modules) {
-    if (!module_of_.emplace(module->module.get(), module.get()).second) continue;
+    if (!module_of_.emplace(module->module.get(), module).second) continue;
     modules_.push_back(std::move(module));
   }
 }
@@ -60,6 +58,7 @@ void Collector::Stop() {
 
 void Collector::EndStep() {
   RunTool("ending a step", [this] {
+    DropEndedThreads();
     if (taps_ != nullptr) taps_->Purge();
     if (parameter_gradients_ != nullptr) parameter_gradients_->EndStep();
     while (!waiting_.empty()) FinishWaiting(waiting_.begin()->second.get(), false);

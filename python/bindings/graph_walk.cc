@@ -165,7 +165,9 @@ void EdgeTaps::Leave(ThreadState* thread, Frame* frame) {
 void EdgeTaps::Exit(ThreadState* thread, Frame* frame, const FlatTensors& outputs,
                     const FlatTensors& kept) {
   static thread_local Walk walk;  // its memory is reused
-  walk.Clear();
+  struct ClearAtEnd {             // under the GIL, which the end of the thread has not
+    ~ClearAtEnd() { walk.Clear(); }
+  } const clear_at_end;
   GradientRecord* record = frame->gradient.get();
   record->output_count = static_cast<uint32_t>(outputs.tensors.size());
   record->slots.resize(record->input_count + record->output_count);
@@ -180,7 +182,6 @@ void EdgeTaps::Exit(ThreadState* thread, Frame* frame, const FlatTensors& output
     Claim(&thread->claimed, frame->first_sequence, walk.end_sequence);
   }
   if (!walk.keeps_recent) Remember(thread, &walk);
-  walk.Clear();
 }
 
 void EdgeTaps::TapOutputs(ThreadState* thread, Frame* frame, const FlatTensors& outputs,

@@ -46,21 +46,21 @@ ParameterGradients::ParameterGradients(AutogradAccess* autograd, CaptureFunction
 
 ParameterGradients::~ParameterGradients() { the_gradients = nullptr; }
 
-void ParameterGradients::SetModules(const std::vector<ModuleInfo*>& modules) {
+void ParameterGradients::SetModules(const std::vector<std::shared_ptr<ModuleInfo>>& modules) {
   EndStep();
-  modules_.clear();
-  parameters_.clear();
-  modules_.reserve(modules.size());
+  auto step = std::make_shared<Step>();
+  step->modules.reserve(modules.size());
   for (size_t m = 0; m < modules.size(); ++m) {
-    modules_.push_back({modules[m], 0, {}});
+    step->modules.push_back({modules[m], 0, {}});
     for (size_t p = 0; p < modules[m]->parameters.size(); ++p) {
       const PyRef& value = modules[m]->parameters[p].value;
-      Parameter& parameter = parameters_[value.get()];
+      Parameter& parameter = step->parameters[value.get()];
       parameter.value = value;
       parameter.owners.push_back({m, p});
-      if (RequiresGrad(value.get())) ++modules_[m].expected;
+      if (RequiresGrad(value.get())) ++step->modules[m].expected;
     }
   }
+  step_ = std::move(step);
 }
 
 bool ParameterGradients::RequiresGrad(PyObject* parameter) const {
@@ -71,8 +71,8 @@ bool ParameterGradients::RequiresGrad(PyObject* parameter) const {
 }
 
 void ParameterGradients::Watch(PyObject* node, PyObject* variable) {
-  const auto found = parameters_.find(variable);
-  if (found == parameters_.end() || found->second.hook != nullptr) return;
+  const auto found = step_->parameters.find(variable);
+  if (found == step_->parameters.end() || found->second.hook != nullptr) return;
   auto* hook = PyObject_New(AccumulateHook, hook_type);
   if (hook == nullptr) return;
   hook->hook.vectorcall = CallHook;
@@ -85,7 +85,7 @@ void ParameterGradients::Watch(PyObject* node, PyObject* variable) {
 }
 
 void ParameterGradients::Accumulated(PyObject* variable) {
-  if (!parameters_.contains(variable)) return;
+  if (!step_->parameters.contains(variable)) return;
   static PyObject* const grad_name = PyUnicode_InternFromString("grad");
   PyRef gradient = PyRef::Steal(PyObject_GetAttr(variable, grad_name));
   if (!gradient || gradient.get() == Py_None) {
@@ -97,15 +97,17 @@ void ParameterGradients::Accumulated(PyObject* variable) {
 }
 
 void ParameterGradients::Accumulated(PyObject* variable, PyObject* gradient) {
-  const auto found = parameters_.find(variable);
-  if (found == parameters_.end()) return;
+  const std::shared_ptr<Step> step = step_;
+  const auto found = step->parameters.find(variable);
+  if (found == step->parameters.end()) return;
   Parameter& parameter = found->second;
   CapturedTensor captured;
   capture_(gradient, &captured);
+  if (step != step_) return;  // it has ended meanwhile
   const uint32_t k = parameter.accumulated++;
   for (size_t i = 0; i < parameter.owners.size(); ++i) {
     const Owner& owner = parameter.owners[i];
-    Module& module = modules_[owner.module];
+    Module& module = step->modules[owner.module];
     Pending& pending = module.pending[k];
     if (i + 1 == parameter.owners.size()) {
       pending.values[owner.parameter] = std::move(captured);
@@ -126,10 +128,11 @@ void ParameterGradients::Emit(Module* module, uint32_t k) {
 }
 
 void ParameterGradients::EndStep() {
-  for (Module& module : modules_) {
+  const std::shared_ptr<Step> step = step_;
+  for (Module& module : step->modules) {
     while (!module.pending.empty()) Emit(&module, module.pending.begin()->first);
   }
-  for (auto& [variable, parameter] : parameters_) {
+  for (auto& [variable, parameter] : step->parameters) {
     parameter.accumulated = 0;
     if (parameter.hook == nullptr) continue;  // the usual case: the graph is gone
     auto* hook = reinterpret_cast<AccumulateHook*>(parameter.hook);

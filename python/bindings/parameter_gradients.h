@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -19,7 +20,7 @@ class ParameterGradients {
   using CaptureFunction = std::function<void(PyObject* gradient, CapturedTensor* captured)>;
   /// The k-th gradients of a module are there, in the order of its parameters.
   struct Entry {
-    const ModuleInfo* module;
+    std::shared_ptr<const ModuleInfo> module;
     uint32_t k;
     std::vector<std::pair<std::string_view, CapturedTensor>> values;
   };
@@ -28,7 +29,7 @@ class ParameterGradients {
   ParameterGradients(AutogradAccess* autograd, CaptureFunction capture, EmitFunction emit);
   ~ParameterGradients();
 
-  void SetModules(const std::vector<ModuleInfo*>& modules);
+  void SetModules(const std::vector<std::shared_ptr<ModuleInfo>>& modules);
   /// `autograd` may be null: then parameters say themselves whether they want a gradient.
   /// A call uses `variable`; `node` accumulates its gradient.
   void Watch(PyObject* node, PyObject* variable);
@@ -54,9 +55,13 @@ class ParameterGradients {
     std::map<size_t, CapturedTensor> values;  // by parameter
   };
   struct Module {
-    ModuleInfo* info;
+    std::shared_ptr<ModuleInfo> info;
     size_t expected = 0;
     std::map<uint32_t, Pending> pending;
+  };
+  struct Step {
+    std::vector<Module> modules;
+    std::unordered_map<PyObject*, Parameter> parameters;
   };
   friend struct AccumulateHook;
 
@@ -66,8 +71,9 @@ class ParameterGradients {
   AutogradAccess* autograd_;
   CaptureFunction capture_;
   EmitFunction emit_;
-  std::vector<Module> modules_;
-  std::unordered_map<PyObject*, Parameter> parameters_;
+  /// Reading a gradient and waiting for the disk let other threads run, and one of them may end the
+  /// step: whoever is at work holds what it works on.
+  std::shared_ptr<Step> step_ = std::make_shared<Step>();
 };
 
 }  // namespace msprobe::python

@@ -352,6 +352,43 @@ void ValueWriter::Flatten(PyObject* value, FlatTensors* flat, int depth) const {
   }
 }
 
+void ValueWriter::FlattenNewest(PyObject* value, FlatTensors* flat) const {
+  int left = 256;  // however much a module keeps, a call costs no more
+  FlattenNewest(value, flat, 2, &left);
+}
+
+void ValueWriter::FlattenNewest(PyObject* value, FlatTensors* flat, int levels, int* left) const {
+  --*left;
+  const bool is_list = PyList_Check(value) || PyTuple_Check(value);
+  if (!is_list && !PyDict_Check(value)) return Flatten(value, flat, kMaxDepth);
+  if (levels == 0) return;
+  if (is_list) {
+    for (Py_ssize_t i = PySequence_Fast_GET_SIZE(value); i-- > 0 && *left > 0;) {
+      if (i >= PySequence_Fast_GET_SIZE(value)) continue;  // it has become shorter meanwhile
+      const PyRef item = PyRef::Borrow(PySequence_Fast_GET_ITEM(value, i));
+      FlattenNewest(item.get(), flat, levels - 1, left);
+    }
+    return;
+  }
+  if (PyDict_GET_SIZE(value) > *left && PyDict_CheckExact(value)) {
+    static PyObject* const reversed_name = PyUnicode_InternFromString("__reversed__");
+    const PyRef newest = PyRef::Steal(PyObject_CallMethodNoArgs(value, reversed_name));
+    for (PyRef key; newest && *left > 0;) {
+      key = PyRef::Steal(PyIter_Next(newest.get()));
+      const PyRef item = PyRef::Borrow(key ? PyDict_GetItemWithError(value, key.get()) : nullptr);
+      if (!item) break;
+      FlattenNewest(item.get(), flat, levels - 1, left);
+    }
+    return PyErr_Clear();
+  }
+  PyObject *name = nullptr, *item = nullptr;
+  Py_ssize_t position = 0;
+  while (*left > 0 && PyDict_Next(value, &position, &name, &item)) {
+    const PyRef held = PyRef::Borrow(item);
+    FlattenNewest(item, flat, levels - 1, left);
+  }
+}
+
 void ValueWriter::FlattenContainer(PyObject* value, PyObject* fields, FlatTensors* flat,
                                    int depth) const {
   if (PyTuple_Check(value) || PyList_Check(value)) {

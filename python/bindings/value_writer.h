@@ -100,6 +100,10 @@ class ValueWriter {
 
   void Flatten(PyObject* value, FlatTensors* flat, int depth = 0) const;
 
+  /// Of what an object keeps from call to call: tensors in `value` and in two levels of containers
+  /// in it. Of a container that grows, those that came last.
+  void FlattenNewest(PyObject* value, FlatTensors* flat) const;
+
   /// Objects of `type` are recorded with the tensor that is their attribute `name`.
   void AddHolder(PyRef type, PyRef name) {
     holders_.emplace_back(std::move(type), std::move(name));
@@ -114,6 +118,7 @@ class ValueWriter {
   void WriteOther(RecordBuilder* builder, std::string_view key, PyObject* value, int depth);
   /// `fields`: the members of a dict are its own, those of a dataclass its class's.
   void FlattenContainer(PyObject* value, PyObject* fields, FlatTensors* flat, int depth) const;
+  void FlattenNewest(PyObject* value, FlatTensors* flat, int levels, int* left) const;
   PyObject* HeldName(PyObject* value) const;  // of the attribute; null: no holder
   /// The record and the tensor that this thread is at. Large tensors are read without the GIL, and
   /// the framework may give it away: other threads write records meanwhile.

@@ -111,14 +111,16 @@ std::string DumpFiles::DataDirectory() const {
 
 /// Off the collecting thread: creating files takes longer than recording a call.
 void DumpFiles::CreateCompanions() {
-  if (std::exchange(companions_made_, true)) return;
-  Reserve();
-  if (!options_.extra_info || options_.level == "debug") return;
+  if (companions_made_) return;
+  if (reserve_fd_ < 0) Reserve();
+  const bool has_companions = options_.extra_info && options_.level != "debug";
   for (const auto& [file, name] :
        {std::pair(&stack_, "stack.json"), std::pair(&construct_, "construct.json")}) {
+    if (!has_companions || file->is_open()) continue;
     const Status status = file->Create(directory_ / name, "{", "\n}", false);
     if (!status.ok()) AddProblem(name, status.ToString());
   }
+  companions_made_ = true;  // not where memory was short: then again
 }
 
 void DumpFiles::Reserve() {
@@ -269,13 +271,12 @@ void DumpFiles::FlushCompanions() {
   for (const auto& [file, members, name] :
        {std::tuple(&construct_, &construct_members_, "construct.json"),
         std::tuple(&stack_, &stack_members, "stack.json")}) {
-    if (!file->is_open()) continue;
-    const Status status = file->Append(members);
+    const Status status = file->is_open() ? file->Append(members) : Status::Ok();
+    members->clear();
     if (status.ok()) continue;
     AddProblem(name, "entries lost: " + status.ToString());
     LogOnce(&json_error_said, "records are lost: " + status.ToString());
   }
-  construct_members_.clear();
 }
 
 void DumpFiles::FlushRecords() {
@@ -330,6 +331,15 @@ void DumpFiles::Finish() {
   }
   if (!status.ok()) LogOnce(&json_error_said, "the ledger is lost: " + status.ToString());
   FlushProblems();
+  dump_.Close();
+  stack_.Close();
+  construct_.Close();
+}
+
+void DumpFiles::Abandon() {
+  const std::lock_guard lock(mutex_);
+  ledger_.CountLost(pending_.size());
+  pending_.clear();
   dump_.Close();
   stack_.Close();
   construct_.Close();

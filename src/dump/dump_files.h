@@ -21,6 +21,8 @@ namespace msprobe::dump {
 
 /// The files of one unit, written by one thread; BecomeRank() and the getters come from others.
 /// Nothing fails after Create(): what cannot be written is counted and named in the error log.
+/// Only for want of memory std::bad_alloc is thrown; what was asked for may then be asked for
+/// again.
 class DumpFiles {
  public:
   DumpFiles(DumpWriterOptions options, Ledger* ledger);
@@ -41,6 +43,10 @@ class DumpFiles {
   void Flush();
   /// Flush(), and ledger.json.
   void Finish();
+  /// Where Finish() failed for want of memory: the files stay as they are, what is not in them is
+  /// lost.
+  void Abandon();
+  size_t pending() const { return pending_.size(); }  ///< records that wait for Flush()
 
   Status BecomeRank(int64_t rank);
   std::string directory() const;

@@ -55,15 +55,16 @@ Status GrowingJson::Create(const std::filesystem::path& path, std::string_view h
   static std::atomic<uint32_t> serial{0};
   const std::string temporary =
       path.string() + ".tmp" + std::to_string(::getpid()) + "_" + std::to_string(serial++);
-  fd_ = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, base::kFileMode);
-  if (fd_ < 0) return IoError("cannot create the file", errno, path.string());
-  [[maybe_unused]] const int locked = ::flock(fd_, LOCK_EX | LOCK_NB);
   path_ = path;
   tail_ = tail;
-  end_ = head.size();
   // Without members the brackets close on the same line.
   const size_t bracket = tail.find_first_of("}]");
   const std::string text = std::string(head).append(tail.substr(bracket));
+  // From here on no memory is needed, but for saying what went wrong.
+  fd_ = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, base::kFileMode);
+  if (fd_ < 0) return IoError("cannot create the file", errno, path.string());
+  [[maybe_unused]] const int locked = ::flock(fd_, LOCK_EX | LOCK_NB);
+  end_ = head.size();
   size_ = text.size();
   Status status = WriteAt(fd_, text, 0, path_);
   if (status.ok()) status = GiveName(temporary, path, exclusive);
@@ -114,19 +115,32 @@ std::string DumpHead(const DumpWriterOptions& options, std::string_view dump_dat
 }
 
 void AppendConstruct(std::string_view name, std::string_view parent, std::string* out) {
-  out->append(GrowingJson::kSeparator).append("\n ");
-  formats::AppendJsonString(name, out);
-  out->append(": ");
-  if (parent.empty()) {
-    out->append("null");
-  } else {
-    formats::AppendJsonString(parent, out);
+  const size_t before = out->size();
+  try {
+    out->append(GrowingJson::kSeparator).append("\n ");
+    formats::AppendJsonString(name, out);
+    out->append(": ");
+    if (parent.empty()) {
+      out->append("null");
+    } else {
+      formats::AppendJsonString(parent, out);
+    }
+  } catch (...) {  // no memory: half a member would damage all that follow
+    out->resize(before);
+    throw;
   }
 }
 
 void StackGroups::Add(std::string name, StackFrames frames) {
   const auto [place, is_new] = index_.try_emplace(frames.get(), groups_.size());
-  if (is_new) groups_.push_back({std::move(frames), {}});
+  if (is_new) {
+    try {
+      groups_.push_back({std::move(frames), {}});
+    } catch (...) {  // no memory
+      index_.erase(place);
+      throw;
+    }
+  }
   groups_[place->second].names.push_back(std::move(name));
 }
 

@@ -1,7 +1,6 @@
 #include "msprobe/dump_writer.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -9,40 +8,18 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <system_error>
 #include <thread>
 #include <utility>
 
-#include "base/bounded_queue.h"
 #include "base/log.h"
-#include "dump/dump_files.h"
-#include "dump/gathered_entries.h"
-#include "dump/ledger.h"
+#include "dump/dump_writer_impl.h"
 #include "dump/record_tape.h"
 
 namespace msprobe {
 
 namespace {
 
-// The writer thread wakes early for this much.
-constexpr size_t kBatchBytes = size_t{512} << 10;
-
 std::atomic<uint32_t> fork_generation{0};
-std::atomic<uint64_t> writer_count{0};
-
-/// Entries that have been written: their memory is used again, in the next step too.
-std::atomic<dump::GatheredEntries*> spare_entries{nullptr};
-
-std::unique_ptr<dump::GatheredEntries> TakeEntries() {
-  std::unique_ptr<dump::GatheredEntries> spare(spare_entries.exchange(nullptr));
-  return spare != nullptr ? std::move(spare) : std::make_unique<dump::GatheredEntries>();
-}
-
-void GiveBack(std::unique_ptr<dump::GatheredEntries> entries) {
-  if (entries->tapes.capacity() > 4 * kBatchBytes) return;
-  entries->Clear();
-  delete spare_entries.exchange(entries.release());
-}
 
 /// Counts forks on the child's side: cheaper to ask than the process id.
 uint32_t ForkGeneration() {
@@ -68,15 +45,6 @@ class SignalsBlocked {
   sigset_t saved_;
 };
 
-/// The thread that has just begun gives way to the program's: when it is woken it waits for a free
-/// processor, or for the end of a time slice, instead of taking the place of the thread that woke
-/// it.
-void StandBack() {
-  ::pthread_setname_np(::pthread_self(), "msprobe-writer");
-  const sched_param no_priority{};
-  ::pthread_setschedparam(::pthread_self(), SCHED_BATCH, &no_priority);
-}
-
 }  // namespace
 
 bool DiskBudget::Take(uint64_t bytes) {
@@ -87,67 +55,6 @@ bool DiskBudget::Take(uint64_t bytes) {
   exhausted_.store(true, std::memory_order_relaxed);
   return false;
 }
-
-class DumpWriter::Impl {
- public:
-  explicit Impl(DumpWriterOptions options)
-      : options_(std::move(options)),
-        queue_(options_.queue_bytes, kBatchBytes,
-               std::chrono::milliseconds(options_.flush_milliseconds)),
-        files_(options_, &ledger_) {}
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
-
-  Status Create();
-  AddResult Add(RecordBuilder* builder, Wait wait);
-  void AddConstruct(std::string_view name, std::string_view parent);
-  void AddStack(std::string_view name, StackFrames frames);
-  void AddProblem(std::string_view name, std::string_view reason);
-  void Flush();
-  void Close();
-  void Finish();
-  bool HasFiles();
-
-  dump::Ledger& ledger() { return ledger_; }
-  dump::DumpFiles& files() { return files_; }
-  bool accepts_tensors() const {
-    return !closed_.load(std::memory_order_relaxed) && !files_.tensor_error() &&
-           !(options_.budget && options_.budget->exhausted());
-  }
-
- private:
-  /// A record with tensor files, or all that came since the last one of these.
-  struct Item {
-    std::unique_ptr<dump::GatheredEntries> gathered;
-    std::string tape;
-    std::vector<dump::TensorFile> files;
-    size_t weight = 0;
-  };
-  using Queue = base::BoundedQueue<Item>;
-
-  /// Calls `add(GatheredEntries*)` for entries that take about `weight` bytes.
-  template <class Action>
-  Queue::PushResult Gather(size_t weight, bool wait, Action add);
-  Queue::PushResult Push(RecordBuilder* builder, bool wait);
-  void TakeBudget(RecordBuilder* builder);
-  bool EnsureThread();
-  void Run();
-  void Discard();
-  void Write(Item* item);
-
-  const DumpWriterOptions options_;
-  const uint64_t number_ = ++writer_count;
-  dump::Ledger ledger_;
-  Queue queue_;
-  dump::DumpFiles files_;
-  std::atomic<bool> closed_{false};
-  std::atomic<bool> running_{false};
-  enum class Files : uint8_t { kUnknown, kMade, kFailed };
-  std::atomic<Files> made_{Files::kUnknown};
-  std::mutex thread_mutex_;
-  bool finished_ = false;  // guarded by thread_mutex_, as is thread_
-  std::thread thread_;
-};
 
 /// Files beyond the budget are dropped.
 void DumpWriter::Impl::TakeBudget(RecordBuilder* builder) {
@@ -169,7 +76,10 @@ void DumpWriter::Impl::TakeBudget(RecordBuilder* builder) {
 }
 
 AddResult DumpWriter::Impl::Add(RecordBuilder* builder, Wait wait) {
-  if (closed_.load(std::memory_order_relaxed) || !builder->begun_) {
+  if (!builder->begun_) return AddResult::kClosed;
+  if (closed_.load(std::memory_order_relaxed)) {
+    ledger_.CountLost(1);
+    builder->Reset();
     return AddResult::kClosed;
   }
   if (!builder->complete_) {
@@ -269,7 +179,7 @@ bool DumpWriter::Impl::EnsureThread() {
       StandBack();
       Run();
     });
-  } catch (const std::system_error& error) {
+  } catch (const std::exception& error) {  // no thread, or no memory
     closed_.store(true, std::memory_order_relaxed);
     base::Log(base::LogLevel::kError,
               std::string("nothing is recorded, no thread could be started: ") + error.what());
@@ -286,69 +196,6 @@ Status DumpWriter::Impl::Create() {
   }
   if (EnsureThread()) return Status::Ok();
   return Status(StatusCode::kInternal, "no thread could be started");
-}
-
-/// Nothing can be written: what comes is counted.
-void DumpWriter::Impl::Discard() {
-  closed_.store(true, std::memory_order_relaxed);
-  queue_.Close();
-  std::vector<Item> items;
-  while (queue_.PopAll(&items)) {
-    size_t weight = 0;
-    for (const Item& item : items) {
-      ledger_.CountLost(item.gathered != nullptr ? item.gathered->tape_sizes.size() : 1);
-      weight += item.weight;
-    }
-    queue_.Done(items.size(), weight);
-  }
-}
-
-void DumpWriter::Impl::Run() {
-  if (options_.create_in_background) {
-    const Status created = files_.Create();
-    made_ = created.ok() ? Files::kMade : Files::kFailed;
-    made_.notify_all();
-    if (!created.ok()) {
-      base::Log(base::LogLevel::kError, "step " + std::to_string(options_.step) +
-                                            " is not collected: " + created.ToString());
-      return Discard();
-    }
-  }
-  std::vector<Item> items;
-  while (queue_.PopAll(&items)) {
-    size_t count = 0;
-    size_t weight = 0;
-    for (Item& item : items) {
-      const bool has_tensors = !item.files.empty();
-      Write(&item);
-      ++count;
-      weight += item.weight;
-      if (files_.FlushIfDue()) {
-        queue_.Done(std::exchange(count, 0), std::exchange(weight, 0));
-      } else if (has_tensors) {
-        queue_.Done(0, std::exchange(weight, 0));
-      }
-    }
-    files_.Flush();
-    queue_.Done(count, weight);
-  }
-  files_.Finish();
-}
-
-/// The memory of the item is given back here, not with the whole batch.
-void DumpWriter::Impl::Write(Item* item) {
-  const size_t records = item->gathered != nullptr ? item->gathered->tape_sizes.size() : 1;
-  try {
-    if (item->gathered != nullptr) {
-      files_.AddGathered(item->gathered.get());
-      GiveBack(std::move(item->gathered));
-    } else {
-      files_.AddRecord(std::exchange(item->tape, {}), &item->files);
-      item->files.clear();
-    }
-  } catch (const std::exception&) {  // no memory
-    ledger_.CountLost(records);
-  }
 }
 
 void DumpWriter::Impl::Flush() {

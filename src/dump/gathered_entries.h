@@ -11,7 +11,7 @@
 namespace msprobe::dump {
 
 /// What has come for the files since the writing thread looked last, as it came: the writing thread
-/// makes text of it.
+/// makes text of it. Where memory is short, an entry is added as a whole or not at all.
 struct GatheredEntries {
   /// Sizes of parts of `place_names`, one behind the other.
   struct Place {
@@ -20,16 +20,22 @@ struct GatheredEntries {
   };
 
   void AddRecord(std::string_view tape) {
+    Whole whole(&tapes);
     tapes.append(tape);
     tape_sizes.push_back(tape.size());
+    whole.Keep();
   }
   void AddConstruct(std::string_view name, std::string_view parent) {
+    Whole whole(&place_names);
     place_names.append(name).append(parent);
     places.push_back({name.size(), parent.size()});
+    whole.Keep();
   }
   void AddStack(std::string_view name, StackFrames frames) {
+    Whole whole(&stack_names);
     stack_names.append(name);
     stacks.emplace_back(name.size(), std::move(frames));
+    whole.Keep();
   }
   void AddProblem(std::string_view name, std::string_view reason) {
     problems.emplace_back(name, reason);
@@ -51,6 +57,24 @@ struct GatheredEntries {
   std::string stack_names;
   std::vector<std::pair<size_t, StackFrames>> stacks;  // size of the name
   std::vector<std::pair<std::string, std::string>> problems;
+
+ private:
+  /// Takes back what was appended to a text when what belongs to it cannot be added.
+  class Whole {
+   public:
+    explicit Whole(std::string* text) : text_(*text), before_(text->size()) {}
+    ~Whole() {
+      if (!kept_) text_.resize(before_);
+    }
+    Whole(const Whole&) = delete;
+    Whole& operator=(const Whole&) = delete;
+    void Keep() { kept_ = true; }
+
+   private:
+    std::string& text_;
+    size_t before_;
+    bool kept_ = false;
+  };
 };
 
 }  // namespace msprobe::dump

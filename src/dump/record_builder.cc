@@ -76,6 +76,8 @@ void RecordBuilder::Reset() {
 
 std::string_view RecordBuilder::name() const { return name_; }
 
+size_t RecordBuilder::size() const { return dump::RenderedSize(tape_.size()); }
+
 std::string RecordBuilder::text() const {
   std::string text;
   if (!begun_) return text;
