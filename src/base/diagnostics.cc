@@ -54,15 +54,23 @@ std::vector<Diagnostic> Diagnostics::entries() const {
 }
 
 void Diagnostics::Merge(Diagnostics&& other) {
-  const std::scoped_lock lock(mutex_, other.mutex_);
-  for (Diagnostic& entry : other.entries_) entries_.push_back(std::move(entry));
-  for (size_t kind = 0; kind < counts_.size(); ++kind) {
-    counts_[kind] += std::exchange(other.counts_[kind], 0);
+  std::vector<Diagnostic> entries;
+  std::array<uint64_t, kDiagnosticKindCount> only_counted{};
+  ScratchFile further;
+  {
+    const std::lock_guard lock(other.mutex_);
+    std::swap(entries, other.entries_);
+    std::swap(only_counted, other.counts_);
+    std::swap(further, other.further_tensors_);
   }
-  other.entries_.clear();
-  if (other.further_tensors_.size() == 0) return;
-  if (const auto mapped = other.further_tensors_.Map(); mapped.ok()) Spill(mapped->text());
-  other.further_tensors_ = {};
+  for (Diagnostic& entry : entries) {
+    --only_counted[static_cast<size_t>(entry.kind)];
+    Add(entry.kind, std::move(entry.status));
+  }
+  const std::lock_guard lock(mutex_);
+  for (size_t kind = 0; kind < counts_.size(); ++kind) counts_[kind] += only_counted[kind];
+  if (further.size() == 0) return;
+  if (const auto mapped = further.Map(); mapped.ok()) Spill(mapped->text());
 }
 
 std::string_view DiagnosticKindName(DiagnosticKind kind) {
