@@ -24,6 +24,16 @@ std::optional<FileKind> KindOfFile(const std::string& name) {
 /// lstat: links are never followed.
 bool Lookup(const fs::path& path, struct stat* info) { return ::lstat(path.c_str(), info) == 0; }
 
+/// Calls take(entry), until it says false. A directory that cannot be read, or vanishes meanwhile,
+/// has no further entries.
+template <class Take>
+void ForEachEntry(const fs::path& directory, const Take& take) {
+  std::error_code error;
+  for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
+    if (!take(*it)) return;
+  }
+}
+
 bool IsDump(const fs::path& directory) {
   struct stat info{};
   return Lookup(directory / "dump.json", &info) && S_ISREG(info.st_mode);
@@ -42,14 +52,15 @@ bool IsDumpTreeEntry(const std::string& name) {
 /// Steps and ranks are shown as one dump by their root.
 bool HoldsDumpTree(const fs::path& directory, int depth) {
   if (depth > 1) return false;  // step<N>/rank<N>
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
-    if (!IsDumpTreeEntry(entry.path().filename().string())) continue;
+  bool found = false;
+  ForEachEntry(directory, [&](const fs::directory_entry& entry) {
     struct stat info{};
-    if (!Lookup(entry.path(), &info) || !S_ISDIR(info.st_mode)) continue;
-    if (IsDump(entry.path()) || HoldsDumpTree(entry.path(), depth + 1)) return true;
-  }
-  return false;
+    found = IsDumpTreeEntry(entry.path().filename().string()) && Lookup(entry.path(), &info) &&
+            S_ISDIR(info.st_mode) &&
+            (IsDump(entry.path()) || HoldsDumpTree(entry.path(), depth + 1));
+    return !found;
+  });
+  return found;
 }
 
 bool IsPartOfDump(const std::string& name) {
@@ -67,17 +78,17 @@ class Lister {
     const bool dump = IsDump(directory) || HoldsDumpTree(directory, 0);
     if (dump) Add(directory, FileKind::kDump);
     std::map<std::string, size_t> groups;  // by name, into entries_
-    std::error_code error;
-    for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
+    ForEachEntry(directory, [&](const fs::directory_entry& entry) {
       struct stat info{};
-      if (!Lookup(entry.path(), &info)) continue;
+      if (!Lookup(entry.path(), &info)) return true;
       if (S_ISREG(info.st_mode)) {
         AddFile(entry.path(), &groups);
       } else if (S_ISDIR(info.st_mode) && depth < FileCatalog::kMaxDepth &&
                  !(dump && IsPartOfDump(entry.path().filename().string()))) {
         Visit(entry.path(), depth + 1);
       }
-    }
+      return true;
+    });
   }
 
  private:
@@ -129,15 +140,15 @@ class Lister {
 std::vector<fs::path> MembersOf(const fs::path& group) {
   std::vector<fs::path> members;
   const std::string pattern = group.filename().string();
-  std::error_code error;
   const fs::path directory = group.has_parent_path() ? group.parent_path() : fs::path(".");
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
+  ForEachEntry(directory, [&](const fs::directory_entry& entry) {
     struct stat info{};
     if (ParseVisName(entry.path().filename().string()).group == pattern &&
         Lookup(entry.path(), &info) && S_ISREG(info.st_mode)) {
       members.push_back(entry.path());
     }
-  }
+    return true;
+  });
   std::ranges::sort(members, {}, [](const fs::path& path) {
     const VisName name = ParseVisName(path.filename().string());
     return std::tuple(name.step, name.rank, path);
