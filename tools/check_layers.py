@@ -12,7 +12,7 @@ import sys
 import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.MULTILINE)
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 IMPORT = re.compile(r"""(?:from|import)\s*\(?\s*['"](\.[^'"]+)['"]""")
 
 
@@ -48,13 +48,13 @@ def check_cpp(rules: dict) -> list[str]:
             problems.append(f"{readme.relative_to(ROOT)}: longer than 15 lines")
     for path in sorted([*root.rglob("*.cc"), *root.rglob("*.h")]):
         folder = path.relative_to(root).parts[0]
-        for bracket, header in INCLUDE.findall(path.read_text(errors="replace")):
+        for header in INCLUDE.findall(path.read_text(errors="replace")):
             first = header.split("/")[0]
             if first in allowed and first not in allowed.get(folder, {first}):
                 problems.append(f"{path.relative_to(ROOT)}: {folder} must not use {first} ({header})")
             for prefix, folders in rules["third_party"].items():
-                if bracket == "<" and header.startswith(prefix) and folder not in folders:
-                    problems.append(f"{path.relative_to(ROOT)}: <{header}> belongs to {', '.join(folders)} only")
+                if header.startswith(prefix) and folder not in folders:
+                    problems.append(f"{path.relative_to(ROOT)}: {header} belongs to {', '.join(folders)} only")
     return problems
 
 

@@ -81,7 +81,8 @@ def write_sbom() -> int:
 
 def outdated_in_debian(packages: list[str]) -> list[str]:
     """Advice for this machine; one call for all packages, since apt-cache opens its cache each time."""
-    policy = subprocess.run(["apt-cache", "policy", *packages], capture_output=True, text=True, check=False).stdout
+    policy = subprocess.run(["apt-cache", "policy", *packages], capture_output=True, text=True, check=False,
+                            env={**os.environ, "LC_ALL": "C"}).stdout
     found = re.findall(r"^(\S+):\n  Installed: (\S+)\n  Candidate: (\S+)", policy, re.MULTILINE)
     return [f"{package}: {installed} is installed, Debian has {candidate}: apt-get upgrade"
             for package, installed, candidate in found if installed not in ("(none)", candidate)]

@@ -224,6 +224,9 @@ def main() -> int:
         return 0
     built = [path.name for path in sorted((given.build / "bin").glob("*_fuzz"))]
     names = given.names or sorted(built, key=totals.spent)
+    unknown = [name for name in names if name not in built]
+    if unknown or not names:
+        parser.error(f"{given.build}/bin has no fuzzer {', '.join(unknown)}: ./dev test fuzz builds them")
     if given.keep:
         for name in names:
             keep(name, given.build)

@@ -25,7 +25,8 @@ setup_venv() {
   local venv=$1; shift
   up_to_date "$venv/.msprobe-stamp" "$@" && return 0
   say "creating $venv (some gigabytes the first time)"
-  [ -x "$venv/bin/python" ] || run_quietly "build/logs/$(basename "$venv")-create.log" /usr/bin/python3 -m venv "$venv"
+  # pip comes last: without it the environment is half made.
+  [ -x "$venv/bin/pip" ] || run_quietly "build/logs/$(basename "$venv")-create.log" /usr/bin/python3 -m venv "$venv"
   run_quietly "build/logs/$(basename "$venv")-pip.log" "$venv/bin/pip" install --disable-pip-version-check --no-deps -r "$1"
   [ $# -lt 2 ] || run_quietly "build/logs/$(basename "$venv")-pip2.log" \
     "$venv/bin/pip" install --disable-pip-version-check --no-deps -r "$2"

@@ -23,26 +23,30 @@ run_ctest() {
   bad=$(sed -n 's/^.*% tests passed, \([0-9]*\) tests failed out of .*/\1/p' "$log")
   if [ -z "$total" ]; then tail -n 20 "$log"; add_counts 0 1 0; return; fi
   if [ "$bad" != 0 ]; then tail -n 60 "$log"; fi
-  tail -n 5 "$log" | grep 'tests passed' || true
-  add_counts $((total - bad)) "$bad" 0
+  grep 'tests passed' "$log" || true
+  local left_out
+  left_out=$(grep -c '\*\*\*Skipped' "$log" || true)  # ctest counts them as passed
+  add_counts $((total - bad - left_out)) "$bad" "$left_out"
 }
 
 # run_pytest VENV PATHS...: RESULTS names its log and results, in place of the first path
 run_pytest() {
-  local venv=$1 log name; shift
+  local venv=$1 log name status=0; shift
   name=${RESULTS:-$(basename "$1")}
   log="build/logs/pytest-$name.log"
   mkdir -p build/logs
   MSPROBE_BUILD="$PWD/build" MSPROBE_CLI="${MSPROBE_CLI:-$PWD/build/bin/msprobe}" MSPROBE_STRICT=1 "$venv/bin/python" -m pytest -q -rfEs --color=no \
     --junitxml "build/results/pytest-$name.xml" "$@" 2>&1 \
-    | tee "$log" | grep -vE '^[.sxFE]+ *\[ *[0-9]+%\]$' || true
+    | tee "$log" | { grep -vE '^[.sxFE]+ *\[ *[0-9]+%\]$' || true; } || status=$?
   local line
   line=$(tail -n 1 "$log")
   if ! grep -qE '(passed|failed|error|skipped)' <<<"$line"; then add_counts 0 1 0; return; fi
   number_of() { sed -n "s/.*[^0-9]\([0-9]*\) $1.*/\1/p" <<<" $line" | head -n 1; }
   local p f e s
   p=$(number_of passed); f=$(number_of failed); e=$(number_of error); s=$(number_of skipped)
-  add_counts "${p:-0}" $(( ${f:-0} + ${e:-0} )) "${s:-0}"
+  f=$(( ${f:-0} + ${e:-0} ))
+  if [ "$status" != 0 ] && [ "$f" = 0 ]; then f=1; printf 'FAILED: pytest %s ended with status %d\n' "$name" "$status"; fi
+  add_counts "${p:-0}" "$f" "${s:-0}"
 }
 
 test_cpp() {
@@ -146,11 +150,13 @@ test_web() {
   [ -f web/package-lock.json ] || return 0
   setup_web
   say "front end: types and unit tests"
-  local log=build/logs/vitest.log line p f
+  local log=build/logs/vitest.log line p f status=0
   mkdir -p build/logs
-  (cd web && npm run --silent test) 2>&1 | tee "$log" | tail -n 15 || true
-  line=$(sed 's/\x1b\[[0-9;]*m//g' "$log" | grep -E '^ *Tests ' | tail -n 1)
+  (cd web && npm run --silent test) 2>&1 | tee "$log" | tail -n 15 || status=$?
+  line=$(sed 's/\x1b\[[0-9;]*m//g' "$log" | { grep -E '^ *Tests ' || true; } | tail -n 1)
   p=$(sed -n 's/.* \([0-9]*\) passed.*/\1/p' <<<"$line"); f=$(sed -n 's/.* \([0-9]*\) failed.*/\1/p' <<<"$line")
+  # Also where types are wrong, or a file of tests cannot be loaded.
+  if [ "$status" != 0 ] && [ "${f:-0}" = 0 ]; then f=1; fi
   if [ -z "$p$f" ]; then add_counts 0 1 0; else add_counts "${p:-0}" "${f:-0}" 0; fi
 }
 
