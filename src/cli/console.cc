@@ -1,11 +1,15 @@
 #include "cli/console.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
+#include <cerrno>
 #include <vector>
 
-#include "base/file.h"
+#include "app/graph_plan.h"
 #include "base/log.h"
 #include "report/printable.h"
 
@@ -15,8 +19,23 @@ namespace {
 
 constexpr uint64_t kShownPerKind = 3;
 
-void WriteAll(int fd, std::string_view text) {
-  (void)base::WriteFully(fd, text.data(), text.size(), {}).ok();  // perhaps nobody reads any more
+std::atomic<int> output_error{0};  // the first of standard output, an errno value
+
+/// 0 or an errno value. Whoever started the program may have made its streams such that they do not
+/// wait for a slow reader.
+int WriteAll(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(fd, text.data(), text.size());
+    if (written >= 0) {
+      text.remove_prefix(static_cast<size_t>(written));
+    } else if (errno == EAGAIN) {
+      pollfd stream{fd, POLLOUT, 0};
+      ::poll(&stream, 1, -1);
+    } else if (errno != EINTR) {
+      return errno;
+    }
+  }
+  return 0;
 }
 
 std::string_view Heading(base::DiagnosticKind kind) {
@@ -35,8 +54,28 @@ std::string_view Heading(base::DiagnosticKind kind) {
 
 }  // namespace
 
-void PrintOut(std::string_view text) { WriteAll(STDOUT_FILENO, text); }
+void OpenStandardStreams() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(fd, F_GETFD) == -1) [[maybe_unused]]
+      const int lowest = ::open("/dev/null", O_RDWR);
+  }
+}
+
+void PrintOut(std::string_view text) {
+  int none = 0;
+  const int error = WriteAll(STDOUT_FILENO, text);
+  if (error != 0) output_error.compare_exchange_strong(none, error);
+}
+
 void PrintError(std::string_view text) { WriteAll(STDERR_FILENO, text); }
+
+int CheckOutput(int exit_code) {
+  const int error = output_error.load();
+  if (error == 0 || error == EPIPE) return exit_code;  // who reads it has seen enough
+  PrintStatus(app::WithAdvice(IoError("cannot write to standard output", error, {}),
+                              "see that there is room where the output goes"));
+  return 4;
+}
 
 void PrintStatus(const Status& status) {
   std::string text = "[ERROR] " + report::Printable(status.fact()) + "\n";

@@ -8,10 +8,18 @@
 
 namespace msprobe::cli {
 
-/// All of `text` to standard output.
+/// Gives streams that the program was started without to /dev/null: a file that is opened in their
+/// place would get what is printed.
+void OpenStandardStreams();
+
+/// All of `text` to standard output; see CheckOutput().
 void PrintOut(std::string_view text);
 /// All of `text` to standard error.
 void PrintError(std::string_view text);
+
+/// The exit code of the program: `exit_code`, unless standard output lacks something, which is
+/// said.
+int CheckOutput(int exit_code);
 
 /// What is wrong, what to do, and the path, a line each.
 void PrintStatus(const Status& status);

@@ -47,8 +47,9 @@ int Run(const std::vector<std::string>& words) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  cli::OpenStandardStreams();
   try {
-    return Run({argv + 1, argv + argc});
+    return cli::CheckOutput(Run({argv + 1, argv + argc}));
   } catch (const std::bad_alloc&) {
     cli::PrintStatus(OutOfMemoryError("use fewer threads (-j 1)"));
   } catch (const std::exception& error) {

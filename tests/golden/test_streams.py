@@ -1,0 +1,73 @@
+"""Standard streams that are closed, full or slow: nothing is lost unsaid, and no file gets what is printed."""
+import fcntl
+import json
+import os
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+from run import program  # noqa: E402
+
+SAMPLE = HERE.parents[1] / "examples/sample"
+QUERY = ["query", SAMPLE / "target", "SELECT * FROM tensors", "--json", "--limit", "0"]
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("output_format", ["vis", "db"])
+def test_closed_streams(tmp_path, closed, output_format):
+    for side in ("target", "golden"):
+        (tmp_path / side).mkdir()
+        for rank in range(6):
+            os.symlink(SAMPLE / side / "step0/rank0", tmp_path / side / f"rank{rank}")
+    command = f"'{program()}' graph target golden -o out --format {output_format} -j 4 {closed}"
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    files = list((tmp_path / "out").iterdir())
+    assert len(files) == (6 if output_format == "vis" else 1)
+    for path in files:
+        if output_format == "vis":
+            json.loads(path.read_text())
+        else:
+            assert path.read_bytes().startswith(b"SQLite format 3\0")
+            subprocess.run([program(), "query", path, "SELECT count(*) FROM nodes"], check=True,
+                           stdout=subprocess.DEVNULL)
+
+
+@pytest.mark.parametrize("words", [["--version"], ["--help"], ["inspect", SAMPLE / "target"], QUERY],
+                         ids=["version", "help", "inspect", "query"])
+def test_full_output(words):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([program(), *words], stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 4
+    assert done.stderr.decode().splitlines() == [
+        "[ERROR] cannot write to standard output (No space left on device)",
+        "  see that there is room where the output goes"]
+
+
+def test_a_reader_that_has_seen_enough_is_no_error():
+    job = subprocess.Popen([program(), *QUERY], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    job.stdout.read(10)
+    job.stdout.close()
+    assert job.stderr.read() == b""
+    assert job.wait() == 0
+
+
+def test_output_that_does_not_wait_for_its_reader():
+    whole = subprocess.run([program(), *QUERY], stdout=subprocess.PIPE, check=True).stdout
+    reader, writer = os.pipe()
+    assert len(whole) > fcntl.fcntl(writer, fcntl.F_GETPIPE_SZ)
+    fcntl.fcntl(writer, fcntl.F_SETFL, os.O_NONBLOCK)
+    job = subprocess.Popen([program(), *QUERY], stdout=writer)
+    os.close(writer)
+    waiting = bytearray(4)
+    while job.poll() is None and int.from_bytes(waiting, sys.byteorder) < len(whole) // 2:
+        fcntl.ioctl(reader, termios.FIONREAD, waiting)
+    with os.fdopen(reader, "rb") as stream:
+        assert stream.read() == whole
+    assert job.wait() == 0
