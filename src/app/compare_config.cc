@@ -19,6 +19,9 @@ Result<std::filesystem::path> ReadPath(const formats::ConfigValue& root, const s
   if (text.empty()) {
     return value->Error(key + " is empty", "give the directory of a dump, or leave the key out");
   }
+  if (text.find('\0') != std::string_view::npos) {
+    return value->Error(key + " has a zero byte", "give the directory of a dump");
+  }
   return std::filesystem::path(text);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <span>
 #include <system_error>
 #include <unordered_set>
 #include <utility>
@@ -19,6 +20,8 @@ namespace {
 constexpr size_t kListed = 10;
 constexpr std::array<std::string_view, 3> kJsonFiles = {"dump.json", "stack.json",
                                                         "construct.json"};
+/// What level debug writes instead.
+constexpr std::array<std::string_view, 1> kDebugFiles = {"debug.json"};
 
 class UnitInspector {
  public:
@@ -33,7 +36,7 @@ class UnitInspector {
   }
 
   UnitReport Run(base::Diagnostics* diagnostics) {
-    for (const std::string_view name : kJsonFiles) InspectJsonFile(name);
+    for (const std::string_view name : JsonFiles()) InspectJsonFile(name);
     base::Diagnostics own;  // torn files are told by their state
     dump::OpenOptions open;
     open.need_construct = false;
@@ -57,6 +60,15 @@ class UnitInspector {
   }
 
  private:
+  std::span<const std::string_view> JsonFiles() const {
+    const auto exists = [this](std::string_view name) {
+      std::error_code error;
+      return std::filesystem::exists(report_.directory / name, error) || error;
+    };
+    if (!exists("dump.json") && exists("debug.json")) return kDebugFiles;
+    return kJsonFiles;
+  }
+
   void InspectJsonFile(std::string_view name) {
     JsonFileReport file;
     file.name = name;

@@ -38,7 +38,7 @@ Step WalkMembers(JsonScanner* scanner, std::string_view closing, Cut* cut) {
   }
 }
 
-/// dump.json: the records are the members of "data".
+/// dump.json, debug.json: the records are the members of "data".
 Step WalkDump(JsonScanner* scanner, Cut* cut) {
   bool has_data = false;
   bool empty = true;
@@ -93,8 +93,9 @@ Result<RepairResult> RepairJsonFile(const std::filesystem::path& directory, std:
   MSPROBE_ASSIGN_OR_RETURN(const dump::JsonFile file, dump::JsonFile::Open(directory, name));
   JsonScanner scanner = file.Scan();
   Cut cut;
-  const Step step =
-      name == "dump.json" ? WalkDump(&scanner, &cut) : WalkMembers(&scanner, "\n}", &cut);
+  const Step step = name == "dump.json" || name == "debug.json"
+                        ? WalkDump(&scanner, &cut)
+                        : WalkMembers(&scanner, "\n}", &cut);
   if (step == Step::kGarbage) return file.GarbageError(cut.garbage);
   RepairResult result;
   if (!cut.torn) return result;

@@ -139,7 +139,7 @@ const Command kInspectCommand = {
     "  msprobe inspect npu_dump/step0/rank0 --repair\n",
     {{"DIR", "a dump: a rank, or a directory of ranks or steps", ValueHint::kDirectory, {}, true}},
     {Flag("--repair",
-          "cut dump.json, stack.json and construct.json that a crash has torn at the last whole "
+          "cut json files of a dump that a crash has torn at the last whole "
           "record; the old file stays as <name>.torn"),
      Flag("--json",
           "print the report as one JSON object on standard output, all else on standard error")},

@@ -60,12 +60,17 @@ Status CheckChoice(const OptionSpec& option, const std::string& value) {
       app::DidYouMean(value, choices) + "allowed: " + app::JoinWords(choices));
 }
 
-Status CheckPositional(const Command& command, const std::vector<std::string>& words) {
+/// Words that are no option that the parser knows.
+Status CheckOptions(const Command& command, const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     if (word.size() > 1 && word[0] == '-') {
       return UnknownOption(word, OptionNames(command), HelpHint(command));
     }
   }
+  return Status::Ok();
+}
+
+Status CheckPositional(const Command& command, const std::vector<std::string>& words) {
   const size_t count = command.arguments.size();
   if (words.size() > count) {
     return InvalidArgumentError("unexpected argument '" + words[count] + "'", HelpHint(command));
@@ -75,6 +80,11 @@ Status CheckPositional(const Command& command, const std::vector<std::string>& w
     if (i >= words.size()) {
       if (!argument.required) break;
       return InvalidArgumentError(std::string(argument.name) + " is missing", HelpHint(command));
+    }
+    const bool path = argument.hint == ValueHint::kDirectory || argument.hint == ValueHint::kFile;
+    if (path && words[i].empty()) {  // as of a variable of the shell that is not set
+      return InvalidArgumentError(std::string(argument.name) + " is an empty word",
+                                  HelpHint(command));
     }
     const std::vector<std::string> choices(argument.choices.begin(), argument.choices.end());
     if (!choices.empty() && std::find(choices.begin(), choices.end(), words[i]) == choices.end()) {
@@ -186,13 +196,20 @@ Result<Arguments> ParseCommand(const Command& command, std::span<const std::stri
       }
     }
     std::vector<std::string> words = RewriteOptions(arguments, command);
+    // Behind "--" nothing is an option.
+    const auto options_end = std::find(words.begin(), words.end(), "--");
+    const std::vector<std::string> behind(
+        options_end == words.end() ? options_end : options_end + 1, words.end());
+    words.erase(options_end, words.end());
     MSPROBE_RETURN_IF_ERROR(CheckFlags(command, words));
     std::reverse(words.begin(), words.end());  // CLI11 takes them from the end
     parser.parse(std::move(words));
-    const std::vector<std::string> positional = parser.remaining();
+    std::vector<std::string> positional = parser.remaining();
+    MSPROBE_RETURN_IF_ERROR(CheckOptions(command, positional));
+    positional.insert(positional.end(), behind.begin(), behind.end());
     MSPROBE_RETURN_IF_ERROR(CheckPositional(command, positional));
     MSPROBE_ASSIGN_OR_RETURN(Arguments result, Collect(command, parser));
-    result.positional = positional;
+    result.positional = std::move(positional);
     return result;
   } catch (const CLI::ArgumentMismatch& error) {
     const std::string text = error.what();

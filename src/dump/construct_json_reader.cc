@@ -36,13 +36,17 @@ Result<ConstructJsonReader> ConstructJsonReader::Open(const std::filesystem::pat
     if (reader.ReadParent(value, &edge)) {
       reader.edges_.push_back(edge);
     } else {
+      reader.is_damaged_ = true;
       diagnostics->Add(base::DiagnosticKind::kUnreadableRecord,
                        reader.file_.Corrupt("gives " + std::string(edge.child) +
                                             " a parent that is neither a name nor null"));
     }
   }
   if (step == Step::kGarbage) return reader.file_.GarbageError(scanner.position());
-  if (step == Step::kTorn) reader.file_.ReportTorn(scanner.whole_end(), diagnostics);
+  if (step == Step::kTorn) {
+    reader.is_damaged_ = true;
+    reader.file_.ReportTorn(scanner.whole_end(), diagnostics);
+  }
   if (step == Step::kEnd) MSPROBE_RETURN_IF_ERROR(reader.file_.CheckEnd(scanner.position()));
   reader.DropRepeated(diagnostics);
   reader.file_.ReportBrokenNames(diagnostics);

@@ -24,6 +24,8 @@ class ConstructJsonReader {
   uint64_t size() const { return file_.size(); }
   std::string path() const { return file_.path(); }
   std::span<const ConstructEdge> edges() const { return edges_; }
+  /// The file is cut off, or has parents that are none: there were more edges than edges().
+  bool is_damaged() const { return is_damaged_; }
   bool has_micro_steps() const { return has_micro_steps_; }
   void ForgetEdges() { edges_ = std::vector<ConstructEdge>(); }
 
@@ -35,6 +37,7 @@ class ConstructJsonReader {
 
   JsonFile file_;
   std::vector<ConstructEdge> edges_;
+  bool is_damaged_ = false;
   bool has_micro_steps_ = false;
   base::StringArena arena_;
 };

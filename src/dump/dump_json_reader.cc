@@ -29,7 +29,13 @@ constexpr std::array<TaskName, 6> kTasks = {{{"statistics", Task::kStatistics},
 Result<DumpJsonReader> DumpJsonReader::Open(const std::filesystem::path& directory,
                                             base::Diagnostics* diagnostics) {
   DumpJsonReader reader;
-  MSPROBE_ASSIGN_OR_RETURN(reader.file_, JsonFile::Open(directory, "dump.json"));
+  auto file = JsonFile::Open(directory, "dump.json");
+  if (file.status().code() == StatusCode::kNotFound) {
+    auto debug = JsonFile::Open(directory, "debug.json");
+    reader.holds_values_ = debug.status().code() != StatusCode::kNotFound;
+    if (reader.holds_values_) file = std::move(debug);
+  }
+  MSPROBE_ASSIGN_OR_RETURN(reader.file_, std::move(file));
   MSPROBE_RETURN_IF_ERROR(reader.ReadTopLevel(diagnostics));
   MSPROBE_RETURN_IF_ERROR(reader.CheckTask());
   reader.IndexNames(diagnostics);
@@ -44,7 +50,7 @@ Status DumpJsonReader::ReadTopLevel(base::Diagnostics* diagnostics) {
   for (; step == Step::kMember; step = scanner.Next()) {
     if (scanner.raw_key() == "data") {
       if (scanner.value_start() != '{') {
-        return InvalidArgumentError("this is not a dump.json: \"data\" is not an object",
+        return InvalidArgumentError("this is not a " + file_.name() + ": \"data\" is not an object",
                                     "give a directory that the collection has written",
                                     file_.path());
       }
@@ -90,7 +96,7 @@ Status DumpJsonReader::ReadData(formats::JsonScanner* scanner, bool* torn) {
 
 Status DumpJsonReader::AddEntry(std::string_view raw_name, std::string_view value) {
   if (raw_name.size() > kMaxNameBytes || entries_.size() == kNoEntry) {
-    return LimitExceededError("dump.json has a name of " + std::to_string(raw_name.size()) +
+    return LimitExceededError(file_.name() + " has a name of " + std::to_string(raw_name.size()) +
                                   " bytes, or more records than can be counted",
                               "check that this is the right file", file_.path());
   }
@@ -119,8 +125,9 @@ Status DumpJsonReader::CheckTask() {
     }
     known.append(known.empty() ? "" : ", ").append(name.text);
   }
-  return UnsupportedError("dump.json has the unknown task \"" + std::string(task_text_) + "\"",
-                          "known tasks: " + known, file_.path());
+  return UnsupportedError(
+      file_.name() + " has the unknown task \"" + std::string(task_text_) + "\"",
+      "known tasks: " + known, file_.path());
 }
 
 void DumpJsonReader::IndexNames(base::Diagnostics* diagnostics) {
@@ -137,7 +144,7 @@ void DumpJsonReader::IndexNames(base::Diagnostics* diagnostics) {
     // As Python reads it: the place of the first, the value of the last.
     entries_[earlier] = entry;
     diagnostics->Add(base::DiagnosticKind::kNote,
-                     CorruptError("dump.json records " + std::string(name(earlier)) +
+                     CorruptError(file_.name() + " records " + std::string(name(earlier)) +
                                       " more than once: the last record counts",
                                   {}, file_.path()));
   }

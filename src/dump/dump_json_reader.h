@@ -14,12 +14,15 @@
 
 namespace msprobe::dump {
 
-/// dump.json, mapped: its header, and where each entry of "data" stands.
+/// dump.json, or the debug.json that level debug writes instead, mapped: its header, and where each
+/// entry of "data" stands.
 class DumpJsonReader {
  public:
   static Result<DumpJsonReader> Open(const std::filesystem::path& directory,
                                      base::Diagnostics* diagnostics);
 
+  /// It is a debug.json: an entry is a value that somebody saved, not a call.
+  bool holds_values() const { return holds_values_; }
   Task task() const { return task_; }
   std::string_view task_text() const { return task_text_; }
   std::string_view level() const { return level_; }
@@ -57,6 +60,7 @@ class DumpJsonReader {
   std::string_view level_;
   std::string_view framework_;
   std::string_view dump_data_dir_;
+  bool holds_values_ = false;
   bool has_data_ = false;
   std::vector<Entry> entries_;
   NameIndex index_;

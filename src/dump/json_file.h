@@ -41,6 +41,7 @@ class JsonFile {
   Status CheckEnd(size_t end) const;
   /// Adds name and path of the file to the fact of an error.
   Status Corrupt(std::string fact) const;
+  const std::string& name() const { return name_; }
   std::string path() const { return path_.string(); }
 
  private:

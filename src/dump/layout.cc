@@ -18,11 +18,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 3> kDumpFiles = {"dump.json", "stack.json",
-                                                        "construct.json"};
+constexpr std::array<std::string_view, 4> kDumpFiles = {"dump.json", "stack.json", "construct.json",
+                                                        "debug.json"};
 /// What may lie beside them.
-constexpr std::array<std::string_view, 4> kCompanions = {"dump_tensor_data", "dump_error_info.log",
-                                                         "ledger.json", "debug.json"};
+constexpr std::array<std::string_view, 3> kCompanions = {"dump_tensor_data", "dump_error_info.log",
+                                                         "ledger.json"};
 constexpr size_t kListed = 8;
 
 bool Contains(std::span<const std::string_view> names, std::string_view name) {
@@ -112,10 +112,14 @@ Result<Contents> List(const fs::path& directory) {
 
 void ReportForeign(const Contents& contents, base::Diagnostics* diagnostics) {
   for (const fs::path& path : contents.foreign) {
+    std::error_code error;
+    const bool leads_nowhere = !fs::exists(path, error);
     diagnostics->Add(
         base::DiagnosticKind::kForeignEntry,
-        InvalidArgumentError(path.filename().string() + " does not belong into a dump: left out",
-                             {}, path.string()));
+        InvalidArgumentError(
+            path.filename().string() + (leads_nowhere ? " is a link that leads nowhere: left out"
+                                                      : " does not belong into a dump: left out"),
+            {}, path.string()));
   }
 }
 

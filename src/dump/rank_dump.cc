@@ -93,11 +93,16 @@ Status MappedRankDump::OpenConstruct(bool needed, base::Diagnostics* diagnostics
     return missing && !needed ? Status::Ok() : std::move(construct).status();
   }
   construct_ = std::move(construct).value();
-  if (needed && construct_.edges().empty()) {
-    return InvalidArgumentError("construct.json is empty", "collect with level L0 or mix",
-                                construct_.path());
+  if (!needed || !construct_.edges().empty()) return Status::Ok();
+  if (construct_.is_damaged()) {
+    return CorruptError("construct.json has no whole record", "collect again", construct_.path());
   }
-  return Status::Ok();
+  const bool should_have_some = level() == "L0" || level() == "mix";
+  return InvalidArgumentError("construct.json is empty",
+                              should_have_some
+                                  ? "collect again: nothing was recorded, or it is lost"
+                                  : "collect with level L0 or mix",
+                              construct_.path());
 }
 
 Status MappedRankDump::OpenStack(bool needed, base::Diagnostics* diagnostics) {
@@ -135,10 +140,10 @@ Status MappedRankDump::Read(EntryId entry, Record* record) const {
   const std::string_view name = dump_.name(entry);
   const std::string_view value = dump_.value(entry);
   StartRecord(name, record);
-  if (ReadPlainRecord(value, record)) return Status::Ok();
+  if (!dump_.holds_values() && ReadPlainRecord(value, record)) return Status::Ok();
   Status status = tape.Parse(value);
   if (!status.ok()) return ReadError(entry, status, tape.error_offset());
-  status = ReadRecord(name, tape, record);
+  status = dump_.holds_values() ? ReadValueRecord(tape, record) : ReadRecord(name, tape, record);
   return status.ok() ? Status::Ok() : ReadError(entry, status, 0);
 }
 
@@ -182,6 +187,12 @@ Result<std::unique_ptr<RankDump>> RankDump::Open(const std::filesystem::path& di
                                                  base::Diagnostics* diagnostics) {
   MSPROBE_RETURN_IF_ERROR(CheckDirectory(directory));
   MSPROBE_ASSIGN_OR_RETURN(DumpJsonReader reader, DumpJsonReader::Open(directory, diagnostics));
+  // Who does without construct.json takes values, too.
+  if (options.need_construct && reader.holds_values()) {
+    return InvalidArgumentError("the dump is of level debug: it holds values, but no calls",
+                                "collect with level L0 or mix; inspect and query read debug.json",
+                                reader.path());
+  }
   auto dump = std::make_unique<MappedRankDump>(directory, std::move(reader));
   MSPROBE_RETURN_IF_ERROR(dump->OpenConstruct(options.need_construct, diagnostics));
   MSPROBE_RETURN_IF_ERROR(dump->OpenStack(options.need_stack, diagnostics));

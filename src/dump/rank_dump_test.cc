@@ -184,12 +184,59 @@ TEST_F(RankDumpTest, MissingFilesAreNamed) {
 TEST_F(RankDumpTest, AnEmptyConstructNeedsAnotherLevel) {
   for (const char* text : {"{}", "{\"megatron_micro_step_number\": 1}"}) {
     Write("construct.json", text);
-    const Status status = OpenError();
-    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
-    EXPECT_EQ(status.fact(), "construct.json is empty");
-    EXPECT_EQ(status.advice(), "collect with level L0 or mix");
-    EXPECT_NE(Open({.need_construct = false}), nullptr);
+    for (const auto& [level, advice] :
+         {std::pair("L1", "collect with level L0 or mix"),
+          std::pair("mix", "collect again: nothing was recorded, or it is lost")}) {
+      Write("dump.json",
+            R"({"task": "statistics", "level": ")" + std::string(level) + R"(", "data": {}})");
+      const Status status = OpenError();
+      EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+      EXPECT_EQ(status.fact(), "construct.json is empty");
+      EXPECT_EQ(status.advice(), advice);
+      EXPECT_NE(Open({.need_construct = false}), nullptr);
+    }
   }
+}
+
+TEST_F(RankDumpTest, AConstructWithoutAWholeRecordIsNotEmpty) {
+  for (const char* text : {"{", "{\"a", "{\"a\": \"b", "{\"a\": 1}"}) {
+    Write("construct.json", text);
+    const Status status = OpenError();
+    EXPECT_EQ(status.code(), StatusCode::kCorrupt) << text;
+    EXPECT_EQ(status.fact(), "construct.json has no whole record") << text;
+    EXPECT_EQ(status.advice(), "collect again") << text;
+  }
+}
+
+TEST_F(RankDumpTest, LevelDebugHasValuesButNoCalls) {
+  for (const char* name : {"dump.json", "stack.json", "construct.json"}) {
+    fs::remove(directory_ / name);
+  }
+  Write("debug.json", R"({"task": "statistics", "level": "debug", "data": {
+    "y.0": {"type": "torch.Tensor", "dtype": "torch.float32", "shape": [2], "Max": 6.0},
+    "more.0": {"k": [{"type": "int", "value": 1}, null]}, "none.0": null, "torn)");
+  const Status status = OpenError();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.fact(), "the dump is of level debug: it holds values, but no calls");
+  EXPECT_EQ(status.path(), (directory_ / "debug.json").string());
+
+  const auto dump = Open({.need_construct = false, .need_stack = false});
+  ASSERT_NE(dump, nullptr);
+  ASSERT_EQ(dump->entry_count(), 3u);
+  EXPECT_TRUE(dump->has_statistics());
+  Record record;
+  ASSERT_TRUE(dump->Read(0, &record).ok());
+  ASSERT_EQ(record.values.size(), 1u);
+  EXPECT_EQ(record.values[0].key, "value");
+  EXPECT_EQ(record.values[0].max.number, 6);
+  ASSERT_TRUE(dump->Read(1, &record).ok());
+  ASSERT_EQ(record.values.size(), 2u);
+  EXPECT_EQ(record.values[0].key, "value.k.0");
+  EXPECT_EQ(record.values[0].value_text, "1");
+  EXPECT_EQ(record.values[1].kind, ValueKind::kNull);
+  ASSERT_TRUE(dump->Read(2, &record).ok());
+  ASSERT_EQ(record.values.size(), 1u);
+  EXPECT_EQ(record.values[0].kind, ValueKind::kNull);
 }
 
 TEST_F(RankDumpTest, WhatIsNoDumpIsSaidClearly) {

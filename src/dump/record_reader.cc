@@ -57,6 +57,7 @@ class RecordBuilder {
   RecordBuilder(const JsonTape& tape, Record* record) : tape_(tape), record_(*record) {}
 
   Status Build();
+  Status BuildValue();
 
  private:
   Status Sections();
@@ -88,6 +89,14 @@ Status RecordBuilder::Build() {
   if (tape_[0].kind != JsonKind::kObject) return CorruptError("the record is not an object");
   MSPROBE_RETURN_IF_ERROR(record_.direction == Direction::kParametersGrad ? ParametersGrad()
                                                                           : Sections());
+  NumberEqualKeys();
+  return Status::Ok();
+}
+
+Status RecordBuilder::BuildValue() {
+  section_ = Section::kOutput;
+  key_ = "value";
+  MSPROBE_RETURN_IF_ERROR(Any(0));
   NumberEqualKeys();
   return Status::Ok();
 }
@@ -401,6 +410,10 @@ void StartRecord(std::string_view entry_name, Record* record) {
 Status ReadRecord(std::string_view entry_name, const JsonTape& tape, Record* record) {
   StartRecord(entry_name, record);
   return RecordBuilder(tape, record).Build();
+}
+
+Status ReadValueRecord(const JsonTape& tape, Record* record) {
+  return RecordBuilder(tape, record).BuildValue();
 }
 
 }  // namespace msprobe::dump

@@ -17,4 +17,8 @@ void StartRecord(std::string_view entry_name, Record* record);
 /// text that the tape was parsed from. Errors: Corrupt.
 Status ReadRecord(std::string_view entry_name, const formats::JsonTape& tape, Record* record);
 
+/// The same of debug.json, whose entries are values: "value", or "value.0.key" inside of one.
+/// `record` is empty.
+Status ReadValueRecord(const formats::JsonTape& tape, Record* record);
+
 }  // namespace msprobe::dump

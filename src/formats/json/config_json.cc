@@ -139,8 +139,10 @@ ConfigJson& ConfigJson::operator=(ConfigJson&&) noexcept = default;
 ConfigJson::~ConfigJson() = default;
 
 Result<ConfigJson> ConfigJson::Parse(std::string text, std::string path) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   auto config = std::make_unique<ConfigText>();
   config->text = std::move(text);
+  if (config->text.starts_with(kByteOrderMark)) config->text.erase(0, kByteOrderMark.size());
   config->size = config->text.size();
   config->path = std::move(path);
   config->text.append(base::MappedFile::kPadding, '\0');

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/yaml.h>
 
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "msprobe/status.h"
 
@@ -26,7 +28,14 @@ template <class Read>
 auto ReadYaml(const std::string& text, const YamlFile& file, Read&& read)
     -> decltype(read(YAML::Node())) {
   try {
-    return std::forward<Read>(read)(YAML::Load(text));
+    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
+    for (size_t i = 1; i < documents.size(); ++i) {
+      if (documents[i].IsNull()) continue;  // nothing behind a last "---"
+      return file.Bad(documents[i].Mark(), "a second document begins, there can be one only");
+    }
+    return std::forward<Read>(read)(documents.empty() ? YAML::Node() : documents[0]);
+  } catch (const YAML::DeepRecursion& error) {
+    return file.Bad(error.mark, "nested too deeply");
   } catch (const YAML::Exception& error) {
     return file.Bad(error.mark, error.msg);
   }

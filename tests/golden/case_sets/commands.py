@@ -14,6 +14,11 @@ def forms():
          "msprobe -f pytorch graph -i ./compare.json -o ./out", {**PAIR, "compare.json": CONFIG})
     case("commands/seed_mindspore", "-f mindspore works; a dump of the other framework is noted",
          "msprobe -f mindspore graph -i compare.json -o out", {**PAIR, "compare.json": CONFIG})
+    mindtorch = small(framework="mindtorch")
+    case("commands/seed_mindtorch",
+         "-f mindspore takes a dump of the torch API on MindSpore without a note",
+         "msprobe -f mindspore graph -i compare.json -o out",
+         {"npu": mindtorch, "bench": mindtorch, "compare.json": CONFIG})
     fuzzy = small()
     for part in (fuzzy.data, fuzzy.construct, fuzzy.stack):
         part["Functional.relu.7.forward"] = part.pop("Functional.relu.0.forward")
@@ -32,6 +37,10 @@ def forms():
          PAIR)
     case("commands/dashes", "--output-path and --output_path are the same, = separates values",
          "msprobe graph npu bench --output-path=out --fail_on=error -j2", PAIR)
+    case("commands/options_end", "behind -- all is a path",
+         "msprobe graph npu -o out -- -bench", {"npu": small(), "-bench": small()})
+    case("commands/empty_word", "a variable that is not set is no side that is left out",
+         ["msprobe graph npu '' -o out", "msprobe graph '' npu -o out", "msprobe inspect ''"], PAIR)
     case("commands/nested_output", "-o creates missing parents, 0750", BOTH + "/a/b", PAIR)
     case("commands/other_format_lies_there", "a warning when the other format lies in OUT already",
          [BOTH, BOTH + " --format db", BOTH + " --format db"], PAIR,
@@ -84,6 +93,8 @@ def config_files():
              '{"npu_path": "npu", "is_print_compare_log": "yes"}'),
             ("broken", "broken JSON is named with its place", '{"npu_path": "npu"'),
             ("list", "compare.json must be an object", "[1]"),
+            ("byte_order_mark", "as some editors save it", "\ufeff" + CONFIG),
+            ("zero_byte", "a path with a zero byte is none", '{"npu_path": "npu\\u0000x"}'),
             ("empty_path", "an empty path is no path", '{"npu_path": ""}')):
         case(f"commands/config_{name}", summary, run, {**PAIR, "compare.json": text})
     case("commands/config_missing", "compare.json that does not exist", run, PAIR)

@@ -29,9 +29,6 @@ def dumps():
         whole.texts[f"{name}.json"] = text[:int(len(text) * 0.7)]
         case(f"errors/{name}_torn", f"{name}.json cut by a crash: read up to the last whole record",
              BUILD, {"npu": whole})
-    dump = small()
-    dump.texts["construct.json"] = "{}"
-    case("errors/construct_empty", "level L1: construct.json is empty", BUILD, {"npu": dump})
     case("errors/fifo", "not a regular file", BUILD, {"npu": small()},
          prepare=["rm npu/dump.json", "mkfifo npu/dump.json"])
     case("errors/directory_for_file", "a directory where dump.json is expected", BUILD,
@@ -65,6 +62,20 @@ def dumps():
          {"npu": dump, "bench": dump, "secret.npy": floats([1.0])})
 
 
+def without_calls():
+    for name, summary, level, text in (
+            ("empty", "level L1: construct.json is empty", "L1", "{}"),
+            ("lost", "construct.json is empty though the level fills it", "mix", "{}"),
+            ("torn_first", "construct.json cut before its first record", "mix", "{"),
+            ("no_parents", "construct.json with nothing that is a parent", "mix", '{"a": 1}')):
+        dump = small(level=level)
+        dump.texts["construct.json"] = text
+        case(f"errors/construct_{name}", summary, BUILD, {"npu": dump})
+    case("errors/debug_level", "values that were saved by hand are no graph",
+         [BUILD, "msprobe graph npu/step0/rank0 -o out", "msprobe compare npu npu -o out"],
+         {"npu/step0/rank0": debug()})
+
+
 def outputs():
     pair = {"npu": small(), "bench": small()}
     case("errors/output_is_a_file", "OUT is a file", BOTH, {**pair, "out": "x"})
@@ -76,6 +87,17 @@ def outputs():
          file_size_limit=2000)
     case("errors/disk_full_db", "no room for the .vis.db: no half file stays",
          BOTH + " --format db", pair, file_size_limit=20000)
+
+
+def debug(**values):
+    """What level debug leaves: debug.json alone."""
+    dump = Dump(task="tensor", level="debug")
+    saved = stored(dump, "loss.0.npy", [2.0], content=floats([2.0]))
+    dump.data = {"loss.0": saved, "more.0": {"k": [{"type": "int", "value": 1}, tensor()]},
+                 "none.0": None, "number.0": {"type": "float", "value": 0.5}, **values}
+    text = json.dumps({**dump.head, "data": dump.data}, indent=1)
+    dump.texts = {"dump.json": None, "stack.json": None, "construct.json": None, "debug.json": text}
+    return dump
 
 
 def inspect():
@@ -114,6 +136,13 @@ def inspect():
                      [stored(dump, name, [1.0] * 6, shape=(2, 3), content=content)])
     case("inspect/checksums", "a damaged value in a .pt file; checksums that torch left out are none",
          run, {"npu": dump})
+    case("inspect/debug", "level debug: what was saved",
+         [run, run + " --json", 'msprobe query npu "SELECT node, name, type, value, max FROM tensors"'],
+         {"npu/step0/rank0": debug()})
+    dump = debug()
+    dump.texts["debug.json"] = dump.texts["debug.json"][:-60]
+    case("inspect/debug_torn", "level debug: a torn file is repaired",
+         [run, run + " --repair", run], {"npu": dump})
     dump = small()
     dump.texts["construct.json"] = dump.texts["stack.json"] = None
     case("inspect/only_dump", "stack.json and construct.json were not collected", run,
@@ -122,5 +151,6 @@ def inspect():
 
 def make():
     dumps()
+    without_calls()
     outputs()
     inspect()

@@ -101,10 +101,11 @@ def learning():
             value.setdefault("md5", "0badc0de")
     case("tolerance/learn_errors", "what cannot be learned from, or written",
          ["msprobe tolerance npu", "msprobe tolerance npu bench", "msprobe tolerance npu none -o out/t.yaml",
-          "msprobe tolerance npu bench -o there.yaml", "msprobe tolerance md5 md5 -o out/t.yaml",
+          "msprobe tolerance npu bench -o there.yaml", "msprobe tolerance npu bench -o /proc/none/t.yaml",
+          "msprobe tolerance md5 md5 -o out/t.yaml",
           learn + " --margin 0.5", "msprobe tolerance structure structure -o out/t.yaml"],
          {"npu": one, "bench": two, "md5": checked, "structure": small(task="structure"),
-          "there.yaml": "rules: []\n"}, prepare=["mkdir out out3 out5 out6 out7"])
+          "there.yaml": "rules: []\n"}, prepare=["mkdir out out3 out6 out7 out8"])
 
 
 def references():

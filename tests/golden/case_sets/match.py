@@ -97,6 +97,8 @@ def mapping():
     for name, summary, text in (
             ("broken", "broken yaml names the line", "Net:\n  fc1: [dense\n"),
             ("list", "yaml of another structure", "- Net\n"),
+            ("two_documents", "no rule is left out unsaid", "Net:\n  fc1: dense\n---\nOther:\n  a: b\n"),
+            ("deep", "yaml of 5000 levels", "Net: " + "[" * 5000),
             ("value", "a class must hold pairs", "Net: fc1\n")):
         case(f"match/mapping_{name}", summary, BOTH + " -lm map.yaml",
              {**files, "map.yaml": text})

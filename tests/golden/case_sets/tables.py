@@ -187,12 +187,24 @@ def queries():
          {"npu": small(out={RELU: tensor(Max=float("nan"), Mean=float("inf"))})})
     case("query/errors", "paths that cannot be asked",
          ["msprobe query none 'select 1'", "msprobe query npu/dump.json 'select 1'",
-          "msprobe query npu 'select 1' --golden none", "msprobe query npu"], {"npu": small()})
+          "msprobe query npu 'select 1' --golden none", "msprobe query npu",
+          "msprobe query empty.vis.db 'select 1'"], {"npu": small(), "empty.vis.db": ""})
 
 
 def answers():
+    case("usage/view_pairing",
+         "options that pair two dumps, given to view with one or with what cannot be paired",
+         ["msprobe view npu -fm", "msprobe view npu -lm map.yaml", "msprobe view npu --match loose",
+          "msprobe view npu --tolerance t.yaml", "msprobe view npu --golden none",
+          "msprobe view npu --golden ranks", "msprobe view case.vis --golden bench",
+          "msprobe view npu --data none", "msprobe view npu --golden bench --tolerance missing.yaml",
+          "msprobe view npu --golden bench -lm missing.yaml",
+          "msprobe view npu --subtree Module.net.Net.forward.0"],
+         {"npu": small(), "bench": small(), "ranks/rank0": small(), "ranks/rank1": small(),
+          "case.vis": "{}"})
     case("usage/json_answers", "--json of view --export",
-         "msprobe view c.vis --export page.html --json", BAD,
+         ["msprobe view c.vis --export page.html --json",
+          "msprobe view c.vis --export none/page.html"], BAD,
          prepare=["$MSPROBE graph npu bench -o made 2>/dev/null >/dev/null",
                   "mv made/*.vis c.vis"])
 
