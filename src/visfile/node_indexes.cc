@@ -8,6 +8,7 @@
 
 #include "visfile/big_endian.h"
 #include "visfile/btree_writer.h"
+#include "visfile/name_order.h"
 #include "visfile/record_text.h"
 
 namespace msprobe::visfile {
@@ -225,11 +226,9 @@ Status WriteMerged(std::vector<Cursor> cursors, Entries* by_parent, Entries* by_
 std::string SortedNames(const graph::Graph& graph, const std::vector<NodeId>& order) {
   std::vector<uint32_t> orders(graph.nodes.size());
   for (uint32_t i = 0; i < order.size(); ++i) orders[order[i]] = i;
-  std::vector<NodeId> sorted = order;
-  std::ranges::sort(sorted, {}, [&](NodeId id) { return graph.nodes[id].name; });
   std::string bytes;
   std::string_view last;
-  for (const NodeId id : sorted) {
+  for (const NodeId id : SortedByName(graph, order)) {
     const graph::Node& node = graph.nodes[id];
     const auto shared =
         static_cast<size_t>(std::ranges::mismatch(last, node.name).in1 - last.begin());
