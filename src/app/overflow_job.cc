@@ -47,6 +47,9 @@ class Searcher {
     }
     if (cancelled()) return CancelledError();
     if (report_.ranks == 0) return report_.failures.front().status;
+    if (report_.nodes == 0 && report_.failures.empty() && report_.unreadable_records == 0) {
+      return InvalidArgumentError("the dump has no records", "collect again", job_.dump.string());
+    }
     return std::move(report_);
   }
 

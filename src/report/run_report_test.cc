@@ -18,6 +18,7 @@ UnitSummary Compared() {
   unit.compared = true;
   unit.target.nodes = unit.golden.nodes = 3;
   unit.target.matched = unit.golden.matched = 3;
+  unit.bands[0] = 3;
   return unit;
 }
 
@@ -45,6 +46,11 @@ TEST(Verdict, EachReasonByItself) {
   unit = Compared();
   unit.unreadable_records = 1;
   EXPECT_EQ(of(unit), Verdict::kIncomplete);
+  unit = Compared();
+  unit.bands[0] = 0;
+  EXPECT_EQ(of(unit), Verdict::kIncomplete);
+  unit.mode = compare::CompareMode::kStructure;
+  EXPECT_EQ(of(unit), Verdict::kSame);
   unit = UnitSummary();
   unit.status = CorruptError("dump.json is damaged");
   EXPECT_EQ(of(unit), Verdict::kIncomplete);

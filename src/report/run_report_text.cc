@@ -34,7 +34,10 @@ std::string_view VerdictSentence(const RunReport& report) {
     case Verdict::kSame:
       return no_values ? "the structure agrees; there are no values in the dumps"
                        : "the values agree within the tolerance";
-    case Verdict::kIncomplete: return "what was compared agrees, but not all could be compared";
+    case Verdict::kIncomplete:
+      return std::ranges::all_of(report.units, HasComparedNothing)
+                 ? "nothing could be compared: no value is there and readable on both sides"
+                 : "what was compared agrees, but not all could be compared";
     case Verdict::kDiverged: break;
   }
   return report.culprits.empty() ? "values differ; no single node is to blame" : "values differ";

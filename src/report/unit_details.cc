@@ -1,5 +1,6 @@
 #include "report/unit_details.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "dump/record.h"
@@ -142,11 +143,17 @@ std::string_view VerdictName(Verdict verdict) {
   return "";
 }
 
+bool HasComparedNothing(const UnitSummary& unit) {
+  return unit.compared && unit.mode != compare::CompareMode::kStructure &&
+         std::ranges::all_of(unit.bands, [](uint64_t count) { return count == 0; });
+}
+
 Verdict OverallVerdict(std::span<const UnitSummary> units) {
   Verdict verdict = Verdict::kSame;
   for (const UnitSummary& unit : units) {
     if (unit.errors > 0 || unit.divergence_count > 0) return Verdict::kDiverged;
-    if (!unit.status.ok() || unit.unreadable_tensors + unit.unreadable_records > 0 ||
+    if (!unit.status.ok() || HasComparedNothing(unit) ||
+        unit.unreadable_tensors + unit.unreadable_records > 0 ||
         unit.target.unmatched_total() + unit.golden.unmatched_total() + unit.left_out > 0) {
       verdict = Verdict::kIncomplete;
     }

@@ -58,6 +58,9 @@ UnitDetails CollectDetails(const compare::Comparison& comparison,
 enum class Verdict : uint8_t { kSame, kDiverged, kIncomplete };
 std::string_view VerdictName(Verdict verdict);
 
+/// No node had a value to compare, though dumps of this kind have some: the records are gone.
+bool HasComparedNothing(const UnitSummary& unit);
+
 /// "diverged" if some value differs, else "incomplete" if something could not be compared.
 Verdict OverallVerdict(std::span<const UnitSummary> units);
 

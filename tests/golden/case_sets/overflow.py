@@ -150,6 +150,9 @@ def odd():
     damaged["npu/rank1"].texts = {"dump.json": "{\"task\": 1 2}"}
     case("overflow/damaged", "a rank that cannot be read is named; exit 2", [RUN, RUN + " --json"],
          damaged)
+    empty = Rank().op("Torch.exp", tensor(), tensor())
+    empty.data = {}
+    case("overflow/no_records", "where nothing was recorded, nothing is finite", RUN, {"npu": empty})
     case("overflow/no_dump", "a directory without a dump", RUN, {"npu/x.txt": "x"})
 
 

@@ -216,6 +216,10 @@ def errors():
           "msprobe compare npu none", "msprobe compare --help"], SAME)
     case("table/disk_full", "a table that does not fit: none is left, 4",
          [COMPARE + " -o out", COMPARE + " -o out --format xlsx"], SAME, file_size_limit=100)
+    empty = small()
+    empty.data = {}
+    case("table/no_records", "where nothing was compared, nothing is the same", COMPARE + " --json",
+         {"npu": empty, "bench": empty})
     case("table/mixed_tasks", "structure against statistics", COMPARE,
          {"npu": small(task="structure"), "bench": small()})
 
