@@ -42,10 +42,16 @@ export function DetailPanel({ app }: { app: App }) {
   const tabs: Tab[] = ["values", "stack", "facts"];
   if (shown.peers.length > 0) tabs.push("peers");
   const current = tabs.includes(tab.value) ? tab.value : "values";
+  // Values of another node than the selected one must not look like its own.
+  const old = shown.node.id !== selected.value.id || shown.node.side !== selected.value.side;
   return (
-    <section class="detail" aria-label={text("detail.label")}>
+    <section
+      class={old ? "detail old" : "detail"}
+      aria-label={text("detail.label")}
+      aria-busy={old}
+    >
       <div class="detail-head">
-        <div class="tabs" role="tablist">
+        <div class="tabs" role="tablist" onKeyDown={(event) => nextTab(event)}>
           {tabs.map((name) => (
             <button
               type="button"
@@ -53,6 +59,7 @@ export function DetailPanel({ app }: { app: App }) {
               key={name}
               id={`tab-${name}`}
               aria-selected={name === current}
+              tabIndex={name === current ? 0 : -1}
               aria-controls="tab-content"
               onClick={() => {
                 tab.value = name;
@@ -81,6 +88,19 @@ export function DetailPanel({ app }: { app: App }) {
       </div>
     </section>
   );
+}
+
+/** The arrow keys go from tab to tab. */
+function nextTab(event: KeyboardEvent): void {
+  const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  if (step === undefined) return;
+  const tabs = [
+    ...(event.currentTarget as HTMLElement).querySelectorAll<HTMLElement>("[role=tab]"),
+  ];
+  const tab = tabs.at((tabs.indexOf(event.target as HTMLElement) + step) % tabs.length);
+  tab?.focus();
+  tab?.click();
+  event.preventDefault();
 }
 
 /** The keys that lead somewhere, for who has just come. */
@@ -227,7 +247,7 @@ function directionText(dir: Detail["dir"]): string {
 function Peers({ app, detail }: { app: App; detail: Detail }) {
   const go = (u: number, name: string) =>
     void app.run(async () => {
-      await app.showUnit(u);
+      if (!(await app.showUnit(u))) return;
       await app.navigation.go({ side: detail.node.side, name });
     });
   return (

@@ -19,14 +19,16 @@ interface Props {
   list: PagedList;
   label: string;
   id: string;
-  /** The place that the keyboard is on; -1: none. */
-  active: number;
+  /** The place that the keyboard is on, -1: none; without it the list handles the keyboard itself. */
+  active?: number;
   /** Whether to say of which side an item is. */
   sides?: boolean;
   choose: (item: Item) => void;
 }
 
-export function ItemList({ app, list, label, id, active, sides = false, choose }: Props) {
+export function ItemList({ app, list, label, id, active: given, sides = false, choose }: Props) {
+  const own = useSignal(-1);
+  const active = given ?? own.value;
   const scroller = useRef<HTMLDivElement>(null);
   const range = useRef(new ScrollRange()).current;
   const place = useSignal({ top: 0, shift: 0, height: 0, item: 24 });
@@ -68,6 +70,24 @@ export function ItemList({ app, list, label, id, active, sides = false, choose }
     place.value = { ...place.value, top: range.top, shift: range.shift };
   };
 
+  useEffect(() => {
+    own.value = -1;
+  }, [list]);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const page = Math.max(1, Math.floor(place.value.height / place.value.item) - 1);
+    const steps: Record<string, number> = {
+      ...{ ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -total, End: total },
+    };
+    const step = steps[event.key];
+    const chosen = list.item(active);
+    if (step !== undefined && total > 0) {
+      own.value = Math.min(Math.max(0, active + step), total - 1);
+    } else if ((event.key === "Enter" || event.key === " ") && chosen !== undefined) {
+      choose(chosen);
+    } else return;
+    event.preventDefault();
+  };
+
   const { top, shift, height, item } = place.value;
   const begin = Math.max(0, Math.floor(top / item) - MARGIN);
   const end = Math.min(total, Math.ceil((top + height) / item) + MARGIN);
@@ -81,7 +101,13 @@ export function ItemList({ app, list, label, id, active, sides = false, choose }
       id={id}
       ref={scroller}
       onScroll={onScroll}
-      tabIndex={-1}
+      {...(given === undefined
+        ? {
+            tabIndex: 0,
+            onKeyDown,
+            "aria-activedescendant": active < 0 ? undefined : `${id}-${active}`,
+          }
+        : { tabIndex: -1 })}
     >
       <div class="spacer" style={{ height: `${range.height}px`, "--item": `${item}px` }}>
         <div class="lines" style={{ transform: `translateY(${begin * item + shift}px)` }}>

@@ -4,7 +4,7 @@ import { useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Item } from "../api/types";
 import { groupDigits } from "../base/numbers";
-import type { App } from "../state/app";
+import { type App, sentence } from "../state/app";
 import { text } from "../state/language";
 import { Icon } from "../widgets/icons";
 import { ItemList } from "./item_list";
@@ -45,11 +45,15 @@ export function SearchBox({ app }: { app: App }) {
       open.value = true;
       event.preventDefault();
     } else if (event.key === "Enter") {
-      const item = hits?.item(Math.max(0, active.value));
+      const item = hits?.item(active.value);
       if (item !== undefined) choose(item);
+      else if (active.value < 0) void search.first().then((found) => found && choose(found));
     }
   };
   const shown = open.value && hits !== null;
+  const error = hits?.error.value ?? null;
+  let told = error === null ? text("search.running") : sentence(error);
+  if (total !== null) told = text("search.count", { count: groupDigits(total) });
   return (
     <div class="search" ref={box}>
       <Icon name="search" />
@@ -82,9 +86,7 @@ export function SearchBox({ app }: { app: App }) {
       {shown && (
         <div class="hits">
           <p class="hits-count" aria-live="polite">
-            {total === null
-              ? text("search.running")
-              : text("search.count", { count: groupDigits(total) })}
+            {told}
             <span class="hint">{text("search.hint")}</span>
           </p>
           {total === 0 && (

@@ -68,7 +68,7 @@ function NodeList({ app }: { app: App }) {
           {text(suspects.filtered.value ? "list.empty" : "list.nothing_suspicious")}
         </p>
       ) : (
-        <ItemList {...{ app, list, choose, id: "nodes", active: -1 }} label={name} />
+        <ItemList {...{ app, list, choose, id: "nodes" }} label={name} />
       )}
     </section>
   );

@@ -20,7 +20,7 @@ export function RankStrips({ app }: { app: App }) {
     const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
     const part = (event.clientY - box.top) / box.height;
     void app.run(async () => {
-      await app.showUnit(u);
+      if (!(await app.showUnit(u))) return;
       const bins = await workspace.source.overview(workspace.ref, STRIP_PARTS);
       const bin = bins[Math.min(bins.length - 1, Math.floor(part * bins.length))];
       if (bin !== undefined) await app.navigation.go({ side: bin.side, id: bin.id });

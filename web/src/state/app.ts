@@ -11,7 +11,7 @@ import { text } from "./language";
 import { Matching } from "./matching";
 import { Navigation } from "./navigation";
 import { Search } from "./search";
-import { Suspects } from "./suspects";
+import { SUSPICIOUS, Suspects } from "./suspects";
 import { Workspace } from "./workspace";
 
 const NOTICE_MS = 4_000;
@@ -117,18 +117,26 @@ export class App {
       if (file === null) return workspace.closeFile();
       if (file !== workspace.file.value?.file && !(await workspace.openFile(file))) return;
       if (mine !== this.shows) return;
-      const u = workspace.unitAt(place.step, place.rank);
-      if (!(await workspace.loadUnit(u)) || mine !== this.shows) return;
-      workspace.u.value = u;
-      workspace.micro.value = place.micro;
-      if (place.filter !== null) suspects.setFilter(place.filter, place.filterSide);
-      await this.rebuild(false);
+      suspects.filter.value = place.filter ?? SUSPICIOUS;
+      suspects.side.value = place.filterSide;
+      if (!(await this.enter(workspace.unitAt(place.step, place.rank), place.micro, mine))) return;
       if (place.node !== null) await this.goByName(place.node);
     } catch (error) {
-      if (!isAbort(error) && mine === this.shows) {
-        workspace.loading.value = null;
-        this.failure.value = failureOf(error);
-      }
+      if (!isAbort(error) && mine === this.shows) this.failure.value = failureOf(error);
+    }
+  }
+
+  /** Loads and draws a unit; false if something else was asked for meanwhile. */
+  private async enter(u: number, micro: number | null, mine: number): Promise<boolean> {
+    const { workspace } = this;
+    try {
+      if (!(await workspace.loadUnit(u)) || mine !== this.shows) return false;
+      workspace.u.value = u;
+      workspace.micro.value = micro;
+      return await this.rebuild(false);
+    } catch (error) {
+      if (!isAbort(error) && mine === this.shows) workspace.failUnit(u);
+      throw error;
     }
   }
 
@@ -148,22 +156,28 @@ export class App {
   }
 
   /** Another unit of the file; the same node is shown there if it exists. */
-  async showUnit(u: number, micro: number | null = null): Promise<void> {
-    const { workspace, navigation } = this;
+  async showUnit(u: number, micro: number | null = null): Promise<boolean> {
+    const { navigation } = this;
+    this.shows += 1;
+    const mine = this.shows;
     const node = navigation.selected.value;
     writeAddress(formatPlace(this.place()), true);
-    if (!(await workspace.loadUnit(u))) return;
-    workspace.u.value = u;
-    workspace.micro.value = micro;
-    await this.rebuild(false);
+    this.failure.value = null;
+    try {
+      if (!(await this.enter(u, micro, mine))) return false;
+    } catch (error) {
+      if (!isAbort(error) && mine === this.shows) this.failure.value = failureOf(error);
+      return false;
+    }
     if (node !== null) await navigation.go({ side: node.side, name: node.name }).catch(() => false);
+    return true;
   }
 
   async setLinked(linked: boolean): Promise<void> {
     const { workspace, navigation } = this;
     const node = navigation.selected.value;
     workspace.linked.value = linked;
-    await workspace.showUnit();
+    if (!(await workspace.showUnit())) return;
     navigation.clear();
     if (node !== null) await navigation.go({ side: node.side, id: node.id });
   }
@@ -173,15 +187,16 @@ export class App {
   }
 
   /** Everything of the unit anew; with `counts` also what the file says about its units. */
-  private async rebuild(counts: boolean): Promise<void> {
+  private async rebuild(counts: boolean): Promise<boolean> {
     const { workspace, navigation, suspects } = this;
     if (counts) await workspace.refreshFile();
-    await workspace.showUnit();
+    if (!(await workspace.showUnit())) return false;
     batch(() => {
       navigation.clear();
       suspects.reload();
     });
     await this.matching.load();
+    return true;
   }
 
   private place(): Place {

@@ -28,7 +28,7 @@ export class Matching {
   constructor(
     private readonly workspace: Workspace,
     private readonly navigation: Navigation,
-    private readonly changed: () => Promise<void>,
+    private readonly changed: () => Promise<unknown>,
   ) {}
 
   async load(): Promise<void> {
@@ -38,9 +38,10 @@ export class Matching {
     this.canUndo.value = false;
     this.possible.value = false;
     if (this.workspace.file.value?.can_match !== true) return;
+    const views = this.workspace.views.value;
     try {
       await this.more();
-      this.possible.value = true;
+      this.possible.value = views === this.workspace.views.value;
     } catch (error) {
       // A server that cannot match can still show everything else.
       if (!(error instanceof ApiError)) throw error;
@@ -52,6 +53,8 @@ export class Matching {
     const { source, ref } = this.workspace;
     const known = this.pairs.value;
     const answer = await ask(() => source.matches(ref, known.length, PAIRS_PAGE));
+    // Another unit is shown by now, or the page was asked for twice.
+    if (this.pairs.value !== known) return;
     this.pairs.value = [...known, ...answer.pairs];
     this.total.value = answer.total;
     this.canUndo.value = answer.undo;

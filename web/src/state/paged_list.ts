@@ -16,10 +16,14 @@ export class PagedList {
   readonly version = signal(0);
   private readonly pages = new Map<number, Item[]>();
   private readonly asked = new Set<number>();
+  /** Pages that the server refused: asking again at once would go on for ever. */
+  private readonly refused = new Set<number>();
   private readonly stop = new AbortController();
+  /** Fulfilled when the first page has come, or will not come. */
+  readonly first: Promise<void>;
 
   constructor(private readonly load: LoadPage) {
-    this.need(0, 1);
+    this.first = this.fetch(0);
   }
 
   item(at: number): Item | undefined {
@@ -30,7 +34,8 @@ export class PagedList {
   need(begin: number, end: number): void {
     const last = Math.floor(Math.max(begin, end - 1) / LIST_PAGE);
     for (let page = Math.floor(begin / LIST_PAGE); page <= last; page += 1) {
-      if (!this.pages.has(page) && !this.asked.has(page)) void this.fetch(page);
+      const known = this.pages.has(page) || this.asked.has(page) || this.refused.has(page);
+      if (!known) void this.fetch(page);
     }
   }
 
@@ -45,7 +50,10 @@ export class PagedList {
       this.total.value = answer.total;
       this.version.value += 1;
     } catch (error) {
-      if (!isAbort(error)) this.error.value = error;
+      if (!isAbort(error)) {
+        this.refused.add(page);
+        this.error.value = error;
+      }
     } finally {
       this.asked.delete(page);
     }

@@ -41,3 +41,30 @@ it("asks for a key at once, and while an answer is awaited for the last of those
   expect(asked.length).toBe(3);
   expect(search.hits.value).toBeNull();
 });
+
+it("gives the first hit of what stands in the field, not of what stood there before", async () => {
+  const workspace = {
+    views: signal([]),
+    file: signal({}),
+    comparison: signal(true),
+    ref: { file: "a.vis", u: 0 },
+    source: {
+      search: async (_unit: unknown, query: string) => {
+        await new Promise((done) => setTimeout(done, 20));
+        return { total: 1, offset: 0, items: [{ name: query }] };
+      },
+    },
+  };
+  const search = new Search(workspace as unknown as Workspace);
+  search.type("so");
+  await vi.advanceTimersByTimeAsync(15);
+  search.type("soft");
+  const first = search.first();
+  await vi.advanceTimersByTimeAsync(6);
+  // The answer for "so" would have come by now.
+  await vi.advanceTimersByTimeAsync(100);
+  expect((await first)?.name).toBe("soft");
+  const gone = search.first();
+  search.type("");
+  expect(await gone).toBeUndefined();
+});

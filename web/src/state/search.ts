@@ -1,6 +1,7 @@
 /** Search as one types: the last query counts, older ones are stopped. */
 
 import { effect, signal, untracked } from "@preact/signals";
+import type { Item } from "../api/types";
 import { PagedList } from "./paged_list";
 import type { Workspace } from "./workspace";
 
@@ -41,6 +42,14 @@ export class Search {
     this.timer = setTimeout(() => this.ask(), wait);
   }
 
+  /** The first hit of what stands in the field, also when it has not come yet. */
+  async first(): Promise<Item | undefined> {
+    if (this.timer !== undefined) this.ask();
+    const hits = this.hits.peek();
+    await hits?.first;
+    return hits === this.hits.peek() ? hits?.item(0) : undefined;
+  }
+
   private ask(): void {
     this.asked = performance.now();
     this.drop();
@@ -55,6 +64,7 @@ export class Search {
 
   private drop(): void {
     clearTimeout(this.timer);
+    this.timer = undefined;
     this.hits.peek()?.dispose();
     this.hits.value = null;
   }

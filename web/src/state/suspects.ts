@@ -47,12 +47,12 @@ export class Suspects {
     const ignore = () => undefined;
     ask(() => source.divergence(ref, stopped), stopped)
       .then((report) => {
-        this.divergence.value = report;
+        if (!stopped.aborted) this.divergence.value = report;
       })
       .catch(ignore);
     ask(() => source.overview(ref, OVERVIEW_BINS, stopped), stopped)
       .then((bins) => {
-        this.overview.value = bins;
+        if (!stopped.aborted) this.overview.value = bins;
       })
       .catch(ignore);
   }
@@ -90,17 +90,21 @@ export class Suspects {
 
   private async stepNow(forward: boolean): Promise<Step> {
     const { source, ref } = this.workspace;
+    const views = this.workspace.views.value;
     const side = this.side.value;
     const selected = this.navigation.selected.value;
     const id = Math.max(0, selected?.[side] ?? 0);
     const filter = this.filter.value;
     const options = this.navigation.pathOptions(side);
     const found = await ask(() => source.seek(ref, { side, id }, forward, filter, options));
+    // What was found is of trees that nobody sees any more.
+    if (views !== this.workspace.views.value) return "moved";
     if (found !== null) {
       await this.navigation.go({ side, id: found.item.id }, found.path);
       return "moved";
     }
     const item = await this.atEnd(!forward, filter, side);
+    if (views !== this.workspace.views.value) return "moved";
     if (item === null) return "none";
     await this.navigation.go({ side, id: item.id });
     return "wrapped";

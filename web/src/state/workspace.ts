@@ -39,7 +39,11 @@ export class Workspace {
     ),
   );
   private opening = new AbortController();
-  private summing = false;
+  /** Stops the waiting for a unit, once another one is wanted. */
+  private waiting = new AbortController();
+  /** Whose units are being asked for in the background. */
+  private summing: AbortSignal | null = null;
+  private shown = 0;
 
   constructor(readonly source: Source) {}
 
@@ -53,44 +57,51 @@ export class Workspace {
 
   /** Loads a file and waits for it; false if another one was opened or it was cancelled. */
   async openFile(name: string): Promise<boolean> {
-    this.opening.abort();
-    const stop = new AbortController();
-    this.opening = stop;
+    this.leave();
+    this.opening = new AbortController();
     this.name.value = name;
-    this.file.value = null;
-    this.setViews([]);
-    return this.awaitUnit(name, 0, stop.signal);
+    return this.awaitUnit(name, 0);
   }
 
   /** Waits for a unit of the open file; false if something else was opened meanwhile. */
   async loadUnit(u: number): Promise<boolean> {
     const name = this.name.value;
     if (name === null) return false;
+    this.waiting.abort();
+    this.loading.value = null;
     if (this.file.value?.units[u]?.pending !== true) return true;
+    this.shown += 1;
     this.setViews([]);
-    return this.awaitUnit(name, u, this.opening.signal);
+    return this.awaitUnit(name, u);
   }
 
-  private async awaitUnit(name: string, u: number, stopped: AbortSignal): Promise<boolean> {
-    for (;;) {
-      const answer = await ask(() => this.source.open(name, u, stopped), stopped);
-      if (stopped.aborted) return false;
-      if (answer.state === "ready") {
-        this.loading.value = null;
-        this.file.value = answer;
-        void this.awaitSums(name, stopped);
-        return true;
+  private async awaitUnit(name: string, u: number): Promise<boolean> {
+    const stop = new AbortController();
+    this.waiting = stop;
+    const { signal: stopped } = stop;
+    const { signal: left } = this.opening;
+    try {
+      for (;;) {
+        const answer = await ask(() => this.source.open(name, u, stopped), stopped);
+        if (stopped.aborted) return false;
+        if (answer.state === "ready") {
+          this.file.value = answer;
+          void this.awaitSums(name, left);
+          return true;
+        }
+        this.loading.value = answer;
+        await pause(POLL_MS);
+        if (stopped.aborted) return false;
       }
-      this.loading.value = answer;
-      await pause(POLL_MS);
-      if (stopped.aborted) return false;
+    } finally {
+      if (!stopped.aborted) this.loading.value = null;
     }
   }
 
   /** Servers sum the other units up in the background: asks until all are known. */
   private async awaitSums(name: string, stopped: AbortSignal): Promise<void> {
-    if (this.summing) return;
-    this.summing = true;
+    if (this.summing === stopped) return;
+    this.summing = stopped;
     try {
       for (let wait = SUMS_MS; !stopped.aborted; wait = Math.min(wait * 1.5, LONGEST_SUMS_MS)) {
         if (this.file.value?.units.some((unit) => unit.pending) !== true) break;
@@ -101,7 +112,7 @@ export class Workspace {
     } catch {
       // The map of units then stays as it is; whatever is asked next tells what is wrong.
     } finally {
-      this.summing = false;
+      if (this.summing === stopped) this.summing = null;
     }
   }
 
@@ -113,18 +124,30 @@ export class Workspace {
 
   /** Stops a loading, here and in the server. */
   cancel(): void {
-    this.opening.abort();
     const name = this.name.value;
-    this.loading.value = null;
-    this.name.value = null;
+    this.closeFile();
     if (name !== null) void this.source.cancel(name).catch(() => undefined);
   }
 
   closeFile(): void {
-    this.opening.abort();
-    this.loading.value = null;
+    this.leave();
     this.name.value = null;
+  }
+
+  /** Stops all that goes on for the open file, and forgets it. */
+  private leave(): void {
+    this.opening.abort();
+    this.waiting.abort();
+    this.shown += 1;
+    this.loading.value = null;
     this.file.value = null;
+    this.setViews([]);
+  }
+
+  /** The unit cannot be shown: what was shown before would be taken for it. */
+  failUnit(u: number): void {
+    this.shown += 1;
+    this.u.value = u;
     this.setViews([]);
   }
 
@@ -138,18 +161,25 @@ export class Workspace {
     );
   }
 
-  /** Builds the trees of the unit anew. */
-  async showUnit(): Promise<void> {
+  /** Builds the trees of the unit anew; false if something else was shown meanwhile. */
+  async showUnit(): Promise<boolean> {
+    this.shown += 1;
+    const mine = this.shown;
     const comparison = this.comparison.value;
     const sides: Sides[] = comparison ? (this.linked.value ? ["both"] : ["t", "g"]) : ["t"];
     const views = sides.map(
       (side) => new GraphView(this.source, this.ref, side, this.micro.value, comparison),
     );
     await Promise.all(views.map((view) => view.start()));
+    if (mine !== this.shown) {
+      for (const view of views) view.dispose();
+      return false;
+    }
     for (const view of views) {
       if (view.tree.root.count === 1) view.open({ parent: view.tree.root, at: 0 });
     }
     this.setViews(views);
+    return true;
   }
 
   private setViews(views: GraphView[]): void {

@@ -1,0 +1,148 @@
+// @vitest-environment happy-dom
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { transformer } from "../../test_server/graphs";
+import { EmbeddedSource } from "../api/embedded_source";
+import { ApiError, type Source } from "../api/source";
+import { App } from "./app";
+
+/** A source whose answers are held back, or changed, by the test. */
+function sourceOf(change: Partial<Source> = {}): Source {
+  return Object.assign(new EmbeddedSource(transformer("f", 6, 8, 2)), change);
+}
+
+async function opened(source: Source): Promise<App> {
+  const app = new App(source);
+  await app.show({ ...PLACE, file: "f" });
+  return app;
+}
+
+const PLACE = {
+  ...{ file: null, step: null, rank: null, micro: null, node: null, filter: null },
+  ...{ filterSide: "t" as const, coloring: null, linked: null },
+};
+
+/** A promise and what fulfils it. */
+function gate(): { opened: Promise<void>; open: () => void } {
+  let open = () => {};
+  const opened = new Promise<void>((done) => {
+    open = done;
+  });
+  return { opened, open };
+}
+
+describe("App", () => {
+  it("shows the unit that was asked for last, whichever answers first", async () => {
+    const source = sourceOf();
+    const app = await opened(source);
+    const { open } = source;
+    const slow = gate();
+    const pending = new Set([1, 2]);
+    source.open = async (file, u, signal) => {
+      if (u === 1) await slow.opened;
+      pending.delete(u);
+      const answer = await open(file, u, signal);
+      if (answer.state !== "ready") return answer;
+      return {
+        ...answer,
+        units: answer.units.map((unit, i) => ({ ...unit, pending: pending.has(i) })),
+      };
+    };
+    await app.workspace.refreshFile();
+    const first = app.showUnit(1);
+    expect(await app.showUnit(2)).toBe(true);
+    slow.open();
+    expect(await first).toBe(false);
+    expect(app.workspace.u.value).toBe(2);
+    expect(app.workspace.views.value[0]?.unit.u).toBe(2);
+    expect(app.workspace.loading.value).toBeNull();
+  });
+
+  it("does not put the rows of a file in the place of one that was opened meanwhile", async () => {
+    const source = sourceOf();
+    const app = await opened(source);
+    const { rows } = source;
+    const slow = gate();
+    source.rows = async (unit, ...rest) => {
+      if (unit.u === 1) await slow.opened;
+      return rows(unit, ...rest);
+    };
+    const first = app.showUnit(1);
+    await vi.waitFor(() => expect(app.workspace.u.value).toBe(1));
+    await app.show({ ...PLACE, file: "f", rank: 2 });
+    const shown = app.workspace.views.value;
+    slow.open();
+    expect(await first).toBe(false);
+    expect(app.workspace.views.value).toBe(shown);
+  });
+
+  it("says why a unit cannot be shown, and shows another one when it is chosen", async () => {
+    const source = sourceOf();
+    const app = await opened(source);
+    const { rows } = source;
+    source.rows = async (unit, ...rest) => {
+      if (unit.u === 1) throw new ApiError(422, "the unit is damaged", "record it again", "a.db");
+      return rows(unit, ...rest);
+    };
+    expect(await app.showUnit(1)).toBe(false);
+    expect(app.failure.value?.fact).toBe("the unit is damaged");
+    expect(app.workspace.views.value).toEqual([]);
+    expect(app.workspace.u.value).toBe(1);
+    expect(await app.showUnit(2)).toBe(true);
+    expect(app.failure.value).toBeNull();
+    expect(app.workspace.views.value.length).toBe(1);
+  });
+
+  it("forgets the filter where an address names none", async () => {
+    const app = await opened(sourceOf());
+    const filter = { by: "band" as const, value: "4" };
+    await app.show({ ...PLACE, file: "f", filter });
+    expect(app.suspects.filter.value).toEqual(filter);
+    await app.show({ ...PLACE, file: "f" });
+    expect(app.suspects.filtered.value).toBe(false);
+  });
+
+  it("goes nowhere when the next suspicious node is found in trees that are gone", async () => {
+    const source = sourceOf();
+    const app = await opened(source);
+    await app.showUnit(3);
+    const { seek } = source;
+    const slow = gate();
+    source.seek = async (...given) => {
+      await slow.opened;
+      return seek(...given);
+    };
+    const step = app.suspects.step(true);
+    await vi.waitFor(() => expect(app.workspace.views.value.length).toBe(1));
+    await app.showUnit(1);
+    slow.open();
+    await step;
+    expect(app.navigation.selected.value).toBeNull();
+  });
+});
+
+describe("Workspace", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it("asks for the sums of a file also while it asked for those of another one", async () => {
+    const asked: string[] = [];
+    const source = sourceOf();
+    const { open } = source;
+    source.open = async (file, u, signal) => {
+      asked.push(file);
+      const answer = await open(file, u, signal);
+      if (answer.state !== "ready") return answer;
+      const units = answer.units.map((unit, i) => ({
+        ...unit,
+        pending: i > 0 && asked.length < 6,
+      }));
+      return { ...answer, file, units };
+    };
+    const { workspace } = new App(source);
+    await workspace.openFile("a");
+    await workspace.openFile("b");
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(asked.filter((file) => file === "b").length).toBeGreaterThan(1);
+    expect(workspace.file.value?.units.some((unit) => unit.pending)).toBe(false);
+  });
+});
