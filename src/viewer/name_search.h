@@ -35,10 +35,11 @@ class NameSearch {
   /// What a query looks for first.
   struct Needle {
     std::string_view text;
-    size_t rare_at = 0;   ///< its rarest byte
-    bool common = false;  ///< that byte is not rare either
+    size_t rare_at = 0;    ///< its rarest byte
+    size_t next_at = 0;    ///< the rarest of the others; the same where it has one byte alone
+    bool missing = false;  ///< that byte is in no name
   };
-  Needle NeedleOf(std::string_view part) const;
+  Needle NeedleOf(const std::vector<std::string>& parts) const;
   size_t NextHit(const Needle& needle, size_t at, size_t end) const;
   bool MatchesRest(std::string_view name, const std::vector<std::string>& parts) const;
 

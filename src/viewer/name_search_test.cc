@@ -24,18 +24,27 @@ std::string Lower(std::string text) {
   return text;
 }
 
+/// Whether the query says so of the name, letter by letter: `*` is any text, at both ends too.
+bool Matches(std::string_view name, std::string_view query) {
+  if (query.empty()) return true;
+  if (query.front() == '*') {
+    if (Matches(name, query.substr(1))) return true;
+    return !name.empty() && Matches(name.substr(1), query);
+  }
+  return !name.empty() && name.front() == query.front() && Matches(name.substr(1), query.substr(1));
+}
+
 TEST(NameSearchTest, FindsWhatALookAtEveryNameFinds) {
   const std::vector<std::string> names = Names(70'000);
   visfile::SideIndex side;
   for (const std::string& name : names) side.parents[side.Add(name)] = 0;
   side.Complete(1);
   NameSearch search(side);
-  for (const std::string query : {"a", "Q", "qa", "abc", "CBA.", "a.b.c.a.b.", "zz", "..", "bq"}) {
+  for (const std::string query : {"a", "Q", "qa", "abc", "CBA.", "a.b.c.a.b.", "zz", "..", "bq",
+                                  "aaa", "a*b", "b*q", "q*.*c", "ab*cz", "c*c*c", "b.*b."}) {
     std::vector<uint32_t> expected;
     for (const uint32_t id : side.order) {
-      if (id != 0 && Lower(names[id]).find(Lower(query)) != std::string::npos) {
-        expected.push_back(id);
-      }
+      if (id != 0 && Matches(Lower(names[id]), "*" + Lower(query) + "*")) expected.push_back(id);
     }
     for (const size_t threads : {1, 4}) {
       const NameSearch::Page all = search.Find(query, 0, names.size(), threads);

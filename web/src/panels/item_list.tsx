@@ -1,6 +1,6 @@
 /** A long list of nodes of which only the items in sight exist and are loaded. */
 
-import { useSignal, useSignalEffect } from "@preact/signals";
+import { effect, useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { Item } from "../api/types";
 import { readableIndex } from "../base/numbers";
@@ -9,10 +9,16 @@ import { paintOf } from "../model/paint";
 import type { App } from "../state/app";
 import { text } from "../state/language";
 import type { PagedList } from "../state/paged_list";
+import { textSize } from "../state/preferences";
 import { NameText } from "../widgets/name_text";
 
 const ITEM_PER_REM = 1.85;
 const MARGIN = 6;
+/** A path is cut by the panel long before that; text that nobody sees costs time in every frame. */
+const SHOWN_LETTERS = 160;
+
+/** How large lists were, by their ids: the next one is drawn at once as it will stand. */
+const lastSizes = new Map<string, { height: number; item: number }>();
 
 interface Props {
   app: App;
@@ -31,50 +37,63 @@ export function ItemList({ app, list, label, id, active: given, sides = false, c
   const active = given ?? own.value;
   const scroller = useRef<HTMLDivElement>(null);
   const range = useRef(new ScrollRange()).current;
-  const place = useSignal({ top: 0, shift: 0, height: 0, item: 24 });
-  const total = list.total.value ?? 0;
+  const size = useSignal(lastSizes.get(id) ?? { height: 0, item: 24 });
+  const scrolled = useSignal(0);
+  scrolled.value;
   list.version.value;
+  const total = list.total.value ?? 0;
+  const { height, item } = size.value;
+  range.resize(total * item, height);
 
-  const measure = () => {
-    const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
-    const item = Math.round(rem * ITEM_PER_REM);
-    const height = scroller.current?.clientHeight ?? 0;
-    range.resize((list.total.value ?? 0) * item, height);
-    place.value = { top: range.top, shift: range.shift, height, item };
-  };
-  // The observer outlives a drawing, and the list of a drawing may be another one.
-  const measuring = useRef(measure);
-  measuring.current = measure;
   // Before the first frame: an empty list would be drawn, and filled one frame later.
   useLayoutEffect(() => {
-    if (scroller.current === null) return;
-    measuring.current();
-    const observer = new ResizeObserver(() => measuring.current());
-    observer.observe(scroller.current);
-    return () => observer.disconnect();
-  }, []);
-  useSignalEffect(() => {
-    list.total.value;
-    measure();
-  });
-  useEffect(() => {
     const element = scroller.current;
-    const { item, height } = place.value;
-    if (active < 0 || element === null || height === 0) return;
+    if (element === null) return;
+    const measure = () => {
+      const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
+      const found = { height: element.clientHeight, item: Math.round(rem * ITEM_PER_REM) };
+      const known = size.peek();
+      if (found.height === known.height && found.item === known.item) return;
+      lastSizes.set(id, found);
+      size.value = found;
+    };
+    const stop = effect(() => {
+      textSize.value;
+      measure();
+    });
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => {
+      stop();
+      observer.disconnect();
+    };
+  }, [id, size]);
+  const go = (top: number) => {
+    const element = scroller.current;
+    if (element === null) return;
+    element.scrollTop = range.goTo(top);
+    scrolled.value += 1;
+  };
+  // Another list begins at its top.
+  useLayoutEffect(() => {
+    if (range.top > 0) go(0);
+  }, [list]);
+  useEffect(() => {
+    if (active < 0 || height === 0) return;
     const begin = active * item;
     if (begin >= range.top && begin + item <= range.top + height) return;
-    element.scrollTop = range.goTo(begin < range.top ? begin : begin + item - height);
+    go(begin < range.top ? begin : begin + item - height);
   }, [active]);
   const onScroll = () => {
     range.scrolled(scroller.current?.scrollTop ?? 0);
-    place.value = { ...place.value, top: range.top, shift: range.shift };
+    scrolled.value += 1;
   };
 
   useEffect(() => {
     own.value = -1;
   }, [list]);
   const onKeyDown = (event: KeyboardEvent) => {
-    const page = Math.max(1, Math.floor(place.value.height / place.value.item) - 1);
+    const page = Math.max(1, Math.floor(height / item) - 1);
     const steps: Record<string, number> = {
       ...{ ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -total, End: total },
     };
@@ -88,7 +107,7 @@ export function ItemList({ app, list, label, id, active: given, sides = false, c
     event.preventDefault();
   };
 
-  const { top, shift, height, item } = place.value;
+  const { top, shift } = range;
   const begin = Math.max(0, Math.floor(top / item) - MARGIN);
   const end = Math.min(total, Math.ceil((top + height) / item) + MARGIN);
   list.need(begin, end);
@@ -158,13 +177,13 @@ function ItemRow({ app, item, id, at, total, active, sides, choose }: RowProps) 
         class="dot"
         style={{ "--fill": `var(--fill-${paint})`, "--edge": `var(--edge-${paint})` }}
       />
-      <NameText className="item-label" name={item.label} full={item.name} />
+      <NameText className="item-label" name={item.label} full={item.name} shown={SHOWN_LETTERS} />
       {item.role === "culprit" ? (
         <span class="culprit" title={text("role.culprit")}>
           {text("role.culprit_short")}
         </span>
       ) : (
-        <NameText className="item-name" name={item.name} />
+        <NameText className="item-name" name={item.name} shown={SHOWN_LETTERS} />
       )}
       {sides && <span class="side-mark">{text(`side.${item.side}`)}</span>}
       {item.index !== null && <span class="item-index">{readableIndex(item.index)}</span>}

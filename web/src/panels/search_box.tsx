@@ -14,11 +14,11 @@ export function SearchBox({ app }: { app: App }) {
   const open = useSignal(false);
   const active = useSignal(-1);
   const box = useRef<HTMLDivElement>(null);
-  const hits = search.hits.value;
+  const hits = search.shown.value;
   const total = hits?.total.value ?? null;
 
   useSignalEffect(() => {
-    search.hits.value;
+    search.query.value;
     active.value = -1;
   });
   useEffect(() => {
@@ -47,7 +47,7 @@ export function SearchBox({ app }: { app: App }) {
     } else if (event.key === "Enter") {
       const item = hits?.item(active.value);
       if (item !== undefined) choose(item);
-      else if (active.value < 0) void search.first().then((found) => found && choose(found));
+      else if (active.value < 0) void search.first().then((first) => first && choose(first));
     }
   };
   const shown = open.value && hits !== null;
@@ -84,7 +84,7 @@ export function SearchBox({ app }: { app: App }) {
       />
       <kbd>/</kbd>
       {shown && (
-        <div class="hits">
+        <div class="hits" aria-busy={hits !== search.hits.value}>
           <p class="hits-count" aria-live="polite">
             {told}
             <span class="hint">{text("search.hint")}</span>

@@ -30,7 +30,7 @@ export class GraphLine extends Component<Props> {
       next.line.row !== now.line.row ||
       next.line.open !== now.line.open ||
       next.selected !== now.selected ||
-      next.look !== now.look ||
+      !next.look.sameAt(next.line.depth, now.look) ||
       next.id !== now.id
     );
   }

@@ -23,12 +23,21 @@ export class Look {
   ) {}
 
   same(other: Look): boolean {
+    return this.leftOut === other.leftOut && this.sameButLevels(other);
+  }
+
+  /** Whether a row of a depth looks the same: most rows do not move when outer levels go. */
+  sameAt(depth: number, other: Look): boolean {
+    if (this === other) return true;
+    return this.inset(depth).left === other.inset(depth).left && this.sameButLevels(other);
+  }
+
+  private sameButLevels(other: Look): boolean {
     return (
       this.sides === other.sides &&
       this.widths.t === other.widths.t &&
       this.widths.g === other.widths.g &&
       this.rem === other.rem &&
-      this.leftOut === other.leftOut &&
       this.bands === other.bands &&
       this.coloring === other.coloring &&
       this.language === other.language &&

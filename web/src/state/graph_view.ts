@@ -17,6 +17,8 @@ import { RowsAhead } from "./rows_ahead";
 
 const MAX_PAGES = 600;
 const TOP_PAGE = 1000;
+/** Rows are asked for so far ahead that they are there when they are drawn, and drawn once. */
+const AHEAD_UNITS = 24 * ROW_UNITS;
 
 /** Both sides face to face, or one alone. */
 export type Sides = "both" | Side;
@@ -82,10 +84,11 @@ export class GraphView {
   /** What stands in the units [begin, end); asks for what of it is not there. */
   window(begin: number, end: number): Window {
     const window = linesInSight(this.tree.root, begin, end);
-    this.need([...window.missing, ...missingAround(window.lines)]);
+    const wider = linesInSight(this.tree.root, begin - AHEAD_UNITS, end + AHEAD_UNITS);
+    this.need([...window.missing, ...missingAround(window.lines), ...wider.missing]);
     this.ahead.want(window.lines);
     if (this.loads > MAX_PAGES) {
-      this.tree.trim(window.touched, MAX_PAGES / 2);
+      this.tree.trim(wider.touched, MAX_PAGES / 2);
       this.loads = MAX_PAGES / 2;
     }
     return window;
@@ -94,8 +97,7 @@ export class GraphView {
   private need(missing: readonly MissingPage[]): void {
     const wanted = new Set<AbortController>();
     const heads: MissingPage[] = [];
-    for (const one of missing) {
-      const key = keyOf(one);
+    for (const [key, one] of new Map(missing.map((one) => [keyOf(one), one]))) {
       const asked = this.asked.get(key);
       if (asked !== undefined) wanted.add(asked);
       if (asked !== undefined || this.refused.has(key)) continue;

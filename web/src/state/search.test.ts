@@ -64,7 +64,17 @@ it("gives the first hit of what stands in the field, not of what stood there bef
   // The answer for "so" would have come by now.
   await vi.advanceTimersByTimeAsync(100);
   expect((await first)?.name).toBe("soft");
+  expect(search.shown.value?.item(0)?.name).toBe("soft");
+  search.type("softmax");
+  expect(search.hits.value?.item(0)).toBeUndefined();
+  expect(search.shown.value?.item(0)?.name).toBe("soft");
+  await vi.advanceTimersByTimeAsync(25);
+  expect(search.shown.value?.item(0)?.name).toBe("softmax");
+  search.type("softmaxx");
+  workspace.views.value = [];
+  expect(search.shown.value?.item(0)).toBeUndefined();
   const gone = search.first();
   search.type("");
+  await vi.advanceTimersByTimeAsync(25);
   expect(await gone).toBeUndefined();
 });

@@ -1,6 +1,6 @@
 /** Search as one types: the last query counts, older ones are stopped. */
 
-import { effect, signal, untracked } from "@preact/signals";
+import { computed, effect, signal, untracked } from "@preact/signals";
 import type { Item } from "../api/types";
 import { PagedList } from "./paged_list";
 import type { Workspace } from "./workspace";
@@ -8,9 +8,19 @@ import type { Workspace } from "./workspace";
 /** Keys that follow faster than this while an answer is awaited are one query. */
 const GAP_MS = 30;
 
+function isAwaited(hits: PagedList): boolean {
+  return hits.total.value === null && hits.error.value === null;
+}
+
 export class Search {
   readonly query = signal("");
   readonly hits = signal<PagedList | null>(null);
+  /** What is there of it: the hits of the query before stay until the next ones have come. */
+  readonly shown = computed<PagedList | null>(() => {
+    const hits = this.hits.value;
+    return hits !== null && isAwaited(hits) && this.before !== null ? this.before : hits;
+  });
+  private before: PagedList | null = null;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private asked = Number.NEGATIVE_INFINITY;
 
@@ -18,23 +28,22 @@ export class Search {
     // Hits of one unit say nothing about another.
     effect(() => {
       this.workspace.views.value;
-      this.drop();
+      this.forget();
       if (this.query.peek() !== "") untracked(() => this.later());
     });
   }
 
   type(query: string): void {
     this.query.value = query;
-    if (query.trim() === "") this.drop();
-    else this.later();
+    if (query.trim() !== "") this.later();
+    else this.forget();
   }
 
   private later(): void {
     clearTimeout(this.timer);
     // As long as no answer is awaited there is nothing to wait for.
     const hits = this.hits.peek();
-    const awaited = hits !== null && hits.total.peek() === null && hits.error.peek() === null;
-    if (!awaited) {
+    if (hits === null || !untracked(() => isAwaited(hits))) {
       this.ask();
       return;
     }
@@ -52,6 +61,7 @@ export class Search {
 
   private ask(): void {
     this.asked = performance.now();
+    this.before = untracked(() => this.shown.value);
     this.drop();
     const { source, ref } = this.workspace;
     if (this.workspace.file.peek() === null) return;
@@ -60,6 +70,11 @@ export class Search {
     this.hits.value = new PagedList((offset, limit, stopped) =>
       source.search(ref, query, side, offset, limit, stopped),
     );
+  }
+
+  private forget(): void {
+    this.drop();
+    this.before = null;
   }
 
   private drop(): void {

@@ -10,15 +10,17 @@ export function shortened(name: string, limit = SHOWN): string {
 export function NameText({
   name,
   full = name,
+  shown = SHOWN,
   className,
 }: {
   name: string;
   full?: string;
+  shown?: number;
   className: string;
 }) {
   return (
     <bdi class={className} title={shortened(full, HOVERED)}>
-      {shortened(name)}
+      {shortened(name, shown)}
     </bdi>
   );
 }
