@@ -59,5 +59,39 @@ TEST(NameSearchTest, FindsWhatALookAtEveryNameFinds) {
   }
 }
 
+/// Sides whose nodes partly have partners, some of the same name.
+TEST(NameSearchTest, FindsNamesThatBothSidesHaveOnBoth) {
+  std::vector<std::string> names = Names(30'000);
+  visfile::SideIndex target;
+  visfile::SideIndex golden;
+  std::mt19937 random(2);
+  for (const std::string& name : names) target.parents[target.Add(name)] = 0;
+  for (std::string& name : names) {
+    if (random() % 4 == 0) name += "bq";
+    golden.parents[golden.Add(name)] = 0;
+  }
+  for (uint32_t id = 1; id < names.size(); ++id) {
+    if (random() % 3 != 0) golden.partners[id] = random() % 5 != 0 ? id : id / 2 + 1;
+  }
+  target.Complete(1);
+  golden.Complete(1);
+  NameSearch there(target);
+  NameSearch shared(golden, &there);
+  NameSearch alone(golden);
+  for (const std::string query : {"a", "bq", "Q", "abc", "zz", "a*b", "c."}) {
+    for (const size_t threads : {1, 4}) {
+      const NameSearch::Page expected = alone.Find(query, 2, 50, threads);
+      const NameSearch::Page known = there.Find(query, 0, 10, threads);
+      for (const NameSearch::Page* first :
+           {static_cast<const NameSearch::Page*>(nullptr), &known}) {
+        const NameSearch::Page found = shared.Find(query, 2, 50, threads, first);
+        EXPECT_EQ(found.total, expected.total) << query;
+        EXPECT_EQ(found.ids, expected.ids) << query;
+        EXPECT_EQ(found.marks, expected.marks) << query;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace msprobe::viewer

@@ -198,14 +198,18 @@ Status Api::Search(const Call& call) {
   uint64_t total = 0;
   const auto offset = static_cast<uint64_t>(page.offset);
   const auto limit = static_cast<uint64_t>(page.limit);
-  const auto take = [&](Side side, NameSearch* search) {
-    const NameSearch::Page found = search->Find(text, offset - std::min(offset, total),
-                                                limit - items.size(), options_.threads);
+  const auto take = [&](Side side, NameSearch* search, const NameSearch::Page* known) {
+    NameSearch::Page found = search->Find(text, offset - std::min(offset, total),
+                                          limit - items.size(), options_.threads, known);
     for (const uint32_t id : found.ids) items.push_back({side, id});
     total += found.total;
+    return found;
   };
-  if (sides != "g") take(Side::kTarget, &context.unit->target_search);
-  if (sides != "t") take(Side::kGolden, &context.unit->golden_search);
+  NameSearch::Page target;
+  if (sides != "g") target = take(Side::kTarget, &context.unit->target_search, nullptr);
+  if (sides != "t") {
+    take(Side::kGolden, &context.unit->golden_search, sides == "g" ? nullptr : &target);
+  }
   WriteItems(context.index(), total, page.offset, items, json);
   return Status::Ok();
 }

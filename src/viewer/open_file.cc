@@ -101,6 +101,7 @@ void OpenFile::WarmUp(size_t unit) {
   }
   if (loaded == nullptr || cancel_.cancelled()) return;
   try {
+    const std::shared_lock reading(loaded->mutex);
     loaded->target_search.Prepare();
     loaded->golden_search.Prepare();
   } catch (const std::bad_alloc&) {  // a search will say so

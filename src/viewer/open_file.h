@@ -25,7 +25,7 @@ struct LoadedUnit {
   explicit LoadedUnit(std::shared_ptr<visfile::UnitSource> loaded)
       : source(std::move(loaded)),
         target_search(source->index().target),
-        golden_search(source->index().golden) {}
+        golden_search(source->index().golden, &target_search) {}
 
   std::shared_ptr<visfile::UnitSource> source;
   NameSearch target_search;

@@ -1,6 +1,6 @@
 /** A long list of nodes of which only the items in sight exist and are loaded. */
 
-import { effect, useSignal } from "@preact/signals";
+import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { Item } from "../api/types";
 import { readableIndex } from "../base/numbers";
@@ -57,17 +57,12 @@ export function ItemList({ app, list, label, id, active: given, sides = false, c
       lastSizes.set(id, found);
       size.value = found;
     };
-    const stop = effect(() => {
-      textSize.value;
-      measure();
-    });
+    // Asking for a size makes the browser lay all out at once; the observer tells it for nothing.
+    if (size.peek().height === 0) measure();
     const observer = new ResizeObserver(measure);
     observer.observe(element);
-    return () => {
-      stop();
-      observer.disconnect();
-    };
-  }, [id, size]);
+    return () => observer.disconnect();
+  }, [id, size, textSize.value]);
   const go = (top: number) => {
     const element = scroller.current;
     if (element === null) return;
