@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <vector>
 
 #include "app/graph_plan.h"
@@ -18,6 +19,15 @@ namespace msprobe::cli {
 namespace {
 
 constexpr uint64_t kShownPerKind = 3;
+constexpr uint64_t kShownNotes = 20;  // each says something else, but a damaged file has thousands
+
+uint64_t MostShown(base::DiagnosticKind kind) {
+  switch (kind) {
+    case base::DiagnosticKind::kUnreadableTensor: return UINT64_MAX;
+    case base::DiagnosticKind::kNote: return kShownNotes;
+    default: return kShownPerKind;
+  }
+}
 
 std::atomic<int> output_error{0};  // the first of standard output, an errno value
 
@@ -88,9 +98,7 @@ void PrintDiagnostics(const base::Diagnostics& diagnostics) {
   std::array<std::vector<std::string>, base::kDiagnosticKindCount> lines;
   for (const base::Diagnostic& entry : diagnostics.entries()) {
     std::vector<std::string>& group = lines[static_cast<size_t>(entry.kind)];
-    const bool all = entry.kind == base::DiagnosticKind::kUnreadableTensor ||
-                     entry.kind == base::DiagnosticKind::kNote;
-    if (all || group.size() < kShownPerKind) {
+    if (group.size() < MostShown(entry.kind)) {
       group.push_back(report::Printable(entry.status.ToString()));
     }
   }
@@ -100,6 +108,8 @@ void PrintDiagnostics(const base::Diagnostics& diagnostics) {
     if (count == 0) continue;
     if (kind == base::DiagnosticKind::kNote) {
       for (const std::string& line : lines[i]) base::Log(base::LogLevel::kWarning, line);
+      const uint64_t left = count - lines[i].size();
+      if (left > 0) PrintError("  and " + std::to_string(left) + " more notes\n");
       continue;
     }
     base::Log(base::LogLevel::kWarning,
@@ -116,7 +126,10 @@ void PrintDiagnostics(const base::Diagnostics& diagnostics) {
   }
 }
 
-ProgressBar::ProgressBar() : enabled_(::isatty(STDERR_FILENO) == 1) {}
+ProgressBar::ProgressBar() : enabled_(::isatty(STDERR_FILENO) == 1) {
+  const char* const terminal = std::getenv("TERM");  // such as the shell of an editor
+  if (terminal != nullptr && std::string_view(terminal) == "dumb") enabled_ = false;
+}
 
 void ProgressBar::Show(double fraction, std::string_view text) {
   const int permille = static_cast<int>(fraction * 1000);

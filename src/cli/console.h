@@ -25,11 +25,11 @@ int CheckOutput(int exit_code);
 void PrintStatus(const Status& status);
 
 /// Warnings grouped by kind: the first few of each, then "and N more". Unreadable tensors are
-/// all named.
+/// all named, of notes more than of others.
 void PrintDiagnostics(const base::Diagnostics& diagnostics);
 
 /// A bar "[#####     ] 50%  step0/rank1" that is redrawn in place; nothing if standard error is
-/// not a terminal.
+/// not a terminal, or one that cannot do that.
 class ProgressBar {
  public:
   ProgressBar();

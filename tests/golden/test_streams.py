@@ -2,6 +2,7 @@
 import fcntl
 import json
 import os
+import pty
 import subprocess
 import sys
 import termios
@@ -71,3 +72,16 @@ def test_output_that_does_not_wait_for_its_reader():
     with os.fdopen(reader, "rb") as stream:
         assert stream.read() == whole
     assert job.wait() == 0
+
+
+@pytest.mark.parametrize("terminal, moves", [("xterm", True), ("dumb", False)])
+def test_progress_bar(tmp_path, terminal, moves):
+    main, side = pty.openpty()
+    job = subprocess.Popen([program(), "graph", SAMPLE / "target", "-o", tmp_path / "out"], stderr=side,
+                           stdout=subprocess.DEVNULL, env={**os.environ, "TERM": terminal})
+    os.close(side)
+    assert job.wait() == 0
+    shown = os.read(main, 1 << 16)
+    os.close(main)
+    assert b"] done" in shown
+    assert (b"\r\x1b[K" in shown) == moves

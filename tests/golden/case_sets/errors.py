@@ -29,6 +29,10 @@ def dumps():
         whole.texts[f"{name}.json"] = text[:int(len(text) * 0.7)]
         case(f"errors/{name}_torn", f"{name}.json cut by a crash: read up to the last whole record",
              BUILD, {"npu": whole})
+    dump = small()
+    edges = [f'"{name}": {json.dumps(parent)}' for name, parent in dump.construct.items()]
+    dump.texts["construct.json"] = "{" + ", ".join(edges * 5) + "}"
+    case("errors/many_notes", "a damaged file does not fill the screen", BUILD, {"npu": dump})
     case("errors/fifo", "not a regular file", BUILD, {"npu": small()},
          prepare=["rm npu/dump.json", "mkfifo npu/dump.json"])
     case("errors/directory_for_file", "a directory where dump.json is expected", BUILD,
