@@ -39,8 +39,7 @@ uint64_t KeyAt(std::string_view name, size_t depth) {
 /// Sorts by the next eight bytes; what is equal in them is to be sorted by those behind.
 void SortGroup(const Group& group, std::vector<Keyed>* all, std::vector<Group>* rest) {
   const std::span<Keyed> names(all->data() + group.begin, group.end - group.begin);
-  const bool whole = group.depth >= kDeepest ||
-                     std::ranges::any_of(names, [&](const Keyed& keyed) {
+  const bool whole = group.depth >= kDeepest || std::ranges::any_of(names, [&](const Keyed& keyed) {
                        return keyed.name.size() < group.depth;
                      });
   if (whole) {  // one of them ended within the bytes before: a shorter one and NULs look the same
