@@ -105,7 +105,9 @@ def test_on_the_fly_a_third_run_judges() -> None:
         try:
             file = only_file(server)
             culprits = server.open(file)["units"][0]["culprits"]
-            found = server.api(f"divergence?file={file}&u=0")["culprits"]
+            found = server.api(f"list?file={file}&u=0&by=role&value=culprit&side=t")["items"]
+            # Whoever is judged to diverge is an error, whatever it was before.
+            assert [node["status"] for node in found] == ["error"] * culprits
             return culprits, found[0]["name"] if found else ""
         finally:
             server.stop()

@@ -28,6 +28,17 @@ await journey(async (page) => {
   await becomes(() => selected(page), "Functional.softmax.1");
   await press("N");
   await becomes(() => selected(page), "attn");
+  // The list beside the trees, too.
+  await page.getByRole("listbox").focus();
+  await press("ArrowDown", "End", "Enter");
+  await becomes(() => selected(page), "proj");
+  await press("ArrowUp", "ArrowUp", "Enter");
+  await becomes(() => selected(page), "Functional.softmax.1");
+  await page.getByRole("tab", { name: "Tensors" }).focus();
+  await press("ArrowRight");
+  await page.locator(".stack .place").first().waitFor();
+  await press("ArrowLeft", "ArrowLeft");
+  await page.locator(".facts").waitFor();
   await press("?");
   await page.getByRole("dialog").waitFor();
   await press("Escape");

@@ -53,6 +53,16 @@ await journey(async (page) => {
   await row(page, CULPRIT).scrollIntoViewIfNeeded();
   await picture(page, "zoom");
 
+  // With more room words about a node come back, one after the other, but names stay whole.
+  const words = () =>
+    row(page, CULPRIT).locator(".half .culprit, .half .overflow").allTextContents();
+  for (const [width, expected] of [[400, []], [520, ["diverges here"]]]) {
+    await page.setViewportSize({ width, height: 300 });
+    await page.locator(".trees").scrollIntoViewIfNeeded();
+    await becomes(words, expected);
+    await becomes(whole, [true, []]);
+  }
+
   await page.setViewportSize({ width: 1280, height: 720 });
   const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const light = await ground();

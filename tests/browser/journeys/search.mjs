@@ -18,9 +18,21 @@ await journey(async (page) => {
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
   await becomes(() => selected(page), "Functional.softmax.1");
+  // Faster than any answer.
+  await page.keyboard.press("/");
+  await page.keyboard.type("layers.4.attn");
+  await page.keyboard.press("Enter");
+  await becomes(() => selected(page), "attn");
+  await becomes(() => page.locator(".hits").count(), 0);
   await page.keyboard.press("/");
   await page.keyboard.type("mat*.3.");
   await becomes(() => page.locator(".hits .item").count(), 2);
+  await page.route("**/search?*", (route) =>
+    route.fulfill({ status: 500, json: { error: { fact: "the search broke", advice: "", path: "" } } }),
+  );
+  await page.locator("#search").fill("what breaks");
+  await page.locator(".hits-count", { hasText: "the search broke" }).waitFor();
+  await page.unroute("**/search?*");
   await page.locator("#search").fill("nothing has this name");
   await becomes(() => page.locator(".hits-count").textContent().then((text) => text.slice(0, 6)), "0 hits");
-});
+}, { expected: /status of 500/ });

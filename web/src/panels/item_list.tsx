@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { Item } from "../api/types";
 import { readableIndex } from "../base/numbers";
+import { remPixels } from "../base/rem";
 import { ScrollRange } from "../layout/scroll_range";
 import { paintOf } from "../model/paint";
 import type { App } from "../state/app";
@@ -50,7 +51,7 @@ export function ItemList({ app, list, label, id, active: given, sides = false, c
     const element = scroller.current;
     if (element === null) return;
     const measure = () => {
-      const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
+      const rem = remPixels();
       const found = { height: element.clientHeight, item: Math.round(rem * ITEM_PER_REM) };
       const known = size.peek();
       if (found.height === known.height && found.item === known.item) return;

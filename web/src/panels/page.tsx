@@ -1,5 +1,6 @@
 /** The page as a whole. */
 
+import { remPixels } from "../base/rem";
 import type { App } from "../state/app";
 import { lost } from "../state/connection";
 import { text } from "../state/language";
@@ -12,8 +13,6 @@ import { MatchBar } from "./match_bar";
 import { hasSidePanel, SidePanel } from "./side_panel";
 import { StartPage } from "./start_page";
 import { Trees } from "./trees";
-
-const rem = () => Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
 
 export function Page({ app }: { app: App }) {
   const shown = app.workspace.views.value.length > 0 && app.failure.value === null;
@@ -46,14 +45,11 @@ function Work({ app }: { app: App }) {
           <Splitter
             label={text("splitter.side")}
             upright
-            value={sideWidth.value}
+            size={sideWidth}
             min={12}
             max={60}
             step={1}
-            perPixel={() => 1 / rem()}
-            change={(value) => {
-              sideWidth.value = value;
-            }}
+            perPixel={() => 1 / remPixels()}
           />
         </>
       )}
@@ -63,14 +59,11 @@ function Work({ app }: { app: App }) {
         <Splitter
           label={text("splitter.detail")}
           upright={false}
-          value={detailHeight.value}
+          size={detailHeight}
           min={4}
           max={80}
           step={1}
-          perPixel={() => -1 / rem()}
-          change={(value) => {
-            detailHeight.value = value;
-          }}
+          perPixel={() => -1 / remPixels()}
         />
         <DetailPanel app={app} />
       </main>

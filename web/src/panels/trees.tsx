@@ -4,6 +4,7 @@ import { useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Side } from "../api/types";
 import { groupDigits } from "../base/numbers";
+import { remPixels } from "../base/rem";
 import { GraphTree } from "../render/graph_tree";
 import { OverviewStrip } from "../render/overview_strip";
 import { RankStrips } from "../render/rank_strips";
@@ -22,7 +23,7 @@ export function Trees({ app }: { app: App }) {
   const views = workspace.views.value;
   const comparison = workspace.comparison.value;
   const measure = () => {
-    const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
+    const rem = remPixels();
     const width = area.current?.clientWidth ?? 0;
     workspace.narrow.value = comparison && width > 0 && width < BOTH_FIT_REM * rem;
   };
@@ -50,14 +51,11 @@ export function Trees({ app }: { app: App }) {
             <Splitter
               label={text("splitter.sides")}
               upright
-              value={split.value}
+              size={split}
               min={0.1}
               max={0.9}
               step={0.02}
               perPixel={() => 1 / Math.max(1, area.current?.clientWidth ?? 1)}
-              change={(value) => {
-                split.value = value;
-              }}
             />
             <Head app={app} side="g" />
           </>

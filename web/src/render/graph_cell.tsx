@@ -41,8 +41,8 @@ export function graphCell(props: Props) {
     brief.overflow !== "" && coloring !== "overflow" && (brief.role !== "culprit" || room > 2);
   const told = badge !== null || brief.role === "culprit";
   const cls = room > 0 && !nameFirst ? brief.cls : "";
-  let signs = room > 0 ? signsOf(brief, floods, badge) : [];
-  if (nameFirst && neededWidth(brief, "", signs, "") > width) signs = [];
+  const signs = room > 0 ? signsOf(brief, floods, badge) : [];
+  while (nameFirst && signs.length > 0 && neededWidth(brief, "", signs, "") > width) signs.pop();
   const shape =
     room > 0 && !nameFirst && room >= roomForShape(brief, told, floods) ? brief.shape : "";
   const style: Record<string, string> = {
@@ -87,10 +87,11 @@ export function graphCell(props: Props) {
   );
 }
 
+/** Those that tell most come first. */
 function signsOf(brief: Brief, floods: boolean, badge: Paint | null): Sign[] {
   const signs: Sign[] = [];
-  if (brief.dir === "b") signs.push({ className: "dir", word: text("row.backward") });
   if (brief.role === "culprit") signs.push({ className: "culprit", word: text("role.culprit") });
+  if (brief.dir === "b") signs.push({ className: "dir", word: text("row.backward") });
   if (floods && brief.overflow !== "") {
     const title = text(`overflow.${brief.overflow}`);
     signs.push({ className: "overflow", word: text("row.overflow"), title });

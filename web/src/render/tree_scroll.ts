@@ -3,6 +3,7 @@
 import { type Signal, useSignal, useSignalEffect } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { remPixels } from "../base/rem";
 import { ScrollRange } from "../layout/scroll_range";
 import { ROW_UNITS } from "../model/row_tree";
 import type { GraphView } from "../state/graph_view";
@@ -72,7 +73,7 @@ export function useTreeScroll(view: GraphView, elements: TreeElements): TreeScro
     const element = scroller.current;
     if (element === null || probe.current === null) return;
     const measure = () => {
-      const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
+      const rem = remPixels();
       size.value = {
         height: element.clientHeight,
         width: lines.current?.clientWidth ?? 0,

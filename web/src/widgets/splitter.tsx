@@ -1,27 +1,31 @@
 /** A bar between two parts that can be dragged, and moved by the arrow keys. */
 
+import type { Signal } from "@preact/signals";
+
 interface Props {
   label: string;
   /** Whether the bar stands upright between left and right. */
   upright: boolean;
-  value: number;
+  size: Signal<number>;
   min: number;
   max: number;
   step: number;
-  /** How the value changes when the pointer moves by so many pixels. */
+  /** How the size changes when the pointer moves by a pixel. */
   perPixel: () => number;
-  change: (value: number) => void;
 }
 
-export function Splitter({ label, upright, value, min, max, step, perPixel, change }: Props) {
-  const set = (next: number) => change(Math.min(max, Math.max(min, next)));
+export function Splitter({ label, upright, size, min, max, step, perPixel }: Props) {
+  const set = (next: number) => {
+    size.value = Math.min(max, Math.max(min, next));
+  };
   const drag = (down: PointerEvent) => {
     const bar = down.currentTarget as HTMLElement;
     const from = upright ? down.clientX : down.clientY;
     const scale = perPixel();
+    const begin = size.peek();
     bar.setPointerCapture(down.pointerId);
     const move = (event: PointerEvent) => {
-      set(value + ((upright ? event.clientX : event.clientY) - from) * scale);
+      set(begin + ((upright ? event.clientX : event.clientY) - from) * scale);
     };
     bar.addEventListener("pointermove", move);
     bar.addEventListener("lostpointercapture", () => bar.removeEventListener("pointermove", move), {
@@ -36,7 +40,7 @@ export function Splitter({ label, upright, value, min, max, step, perPixel, chan
       : { ArrowUp: -1, ArrowDown: 1 };
     const move = steps[event.key];
     if (move === undefined) return;
-    set(value + move * sign * step);
+    set(size.peek() + move * sign * step);
     event.preventDefault();
     event.stopPropagation();
   };
@@ -49,7 +53,7 @@ export function Splitter({ label, upright, value, min, max, step, perPixel, chan
       aria-label={label}
       title={label}
       aria-orientation={upright ? "vertical" : "horizontal"}
-      aria-valuenow={Math.round(value * 100) / 100}
+      aria-valuenow={Math.round(size.value * 100) / 100}
       aria-valuemin={min}
       aria-valuemax={max}
       onPointerDown={drag}
