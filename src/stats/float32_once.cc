@@ -26,7 +26,7 @@ constexpr size_t kStep = Crc32Wide::kBlock;
 // Of one float64 sum: a block that holds NaN or infinity is looked at twice.
 constexpr size_t kBlock = size_t{16} << 10;
 constexpr size_t kPrintBlock = sizeof(FingerprintKeys);
-constexpr size_t kPrefetchBytes = 2048;
+constexpr size_t kPrefetchBytes = 4096;
 static_assert(kBlock % kPrintBlock == 0 && kPrintBlock % kStep == 0);
 
 /// Extremes and float64 sums of whole vectors.

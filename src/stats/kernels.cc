@@ -28,7 +28,7 @@ using VL = hn::Vec<DL>;
 
 // A block that holds NaN or infinity is looked at twice: it must still be in the cache then.
 constexpr size_t kBlock = 4096;
-constexpr size_t kPrefetchBytes = 1024;
+constexpr size_t kPrefetchBytes = 4096;
 
 // Where float32 values come from: Load2 reads 2 vectors' worth of consecutive elements, in any
 // order, for what is computed does not depend on it.

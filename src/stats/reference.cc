@@ -131,12 +131,6 @@ uint64_t FingerprintTail(const std::byte* block, size_t word, size_t bytes) {
   return sum;
 }
 
-uint64_t ChainFingerprint(uint64_t seed, uint64_t sum) {
-  uint64_t mixed = (seed ^ sum ^ 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u;
-  mixed = (mixed ^ (mixed >> 29)) * 0xbf58476d1ce4e5b9u;
-  return mixed ^ (mixed >> 32);
-}
-
 uint64_t FingerprintReference(const std::byte* data, size_t bytes, uint64_t seed) {
   for (size_t begin = 0; begin < bytes; begin += sizeof(FingerprintKeys)) {
     seed = ChainFingerprint(

@@ -18,7 +18,11 @@ using FingerprintKeys = std::array<uint64_t, 512>;
 const FingerprintKeys& TheFingerprintKeys();
 /// The products of the words of a block from `word` on; the last word is padded with zeros.
 uint64_t FingerprintTail(const std::byte* block, size_t word, size_t bytes);
-uint64_t ChainFingerprint(uint64_t seed, uint64_t sum);
+inline uint64_t ChainFingerprint(uint64_t seed, uint64_t sum) {
+  uint64_t mixed = (seed ^ sum ^ 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u;
+  mixed = (mixed ^ (mixed >> 29)) * 0xbf58476d1ce4e5b9u;
+  return mixed ^ (mixed >> 32);
+}
 /// Word by word what the kernel Fingerprint() does.
 uint64_t FingerprintReference(const std::byte* data, size_t bytes, uint64_t seed);
 
