@@ -35,6 +35,8 @@ interface Props {
 
 export function ItemList({ app, list, label, id, active: given, sides = false, choose }: Props) {
   const own = useSignal(-1);
+  /** Keys go on from what was clicked. */
+  const clicked = useRef(-1);
   const active = given ?? own.value;
   const scroller = useRef<HTMLDivElement>(null);
   const range = useRef(new ScrollRange()).current;
@@ -87,16 +89,24 @@ export function ItemList({ app, list, label, id, active: given, sides = false, c
 
   useEffect(() => {
     own.value = -1;
+    clicked.current = -1;
   }, [list]);
+  const take = (item: Item, at: number) => {
+    own.value = -1;
+    clicked.current = at;
+    choose(item);
+  };
   const onKeyDown = (event: KeyboardEvent) => {
     const page = Math.max(1, Math.floor(height / item) - 1);
     const steps: Record<string, number> = {
       ...{ ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -total, End: total },
     };
     const step = steps[event.key];
+    const from = Math.max(active, clicked.current);
     const chosen = list.item(active);
     if (step !== undefined && total > 0) {
-      own.value = Math.min(Math.max(0, active + step), total - 1);
+      own.value = Math.min(Math.max(0, from + step), total - 1);
+      clicked.current = -1;
     } else if ((event.key === "Enter" || event.key === " ") && chosen !== undefined) {
       choose(chosen);
     } else return;
@@ -129,7 +139,7 @@ export function ItemList({ app, list, label, id, active: given, sides = false, c
           {rows.map((at) => (
             <ItemRow
               key={at}
-              {...{ app, choose, at, total, sides }}
+              {...{ app, take, at, total, sides }}
               item={list.item(at)}
               id={`${id}-${at}`}
               active={at === active}
@@ -149,10 +159,10 @@ interface RowProps {
   total: number;
   active: boolean;
   sides: boolean;
-  choose: (item: Item) => void;
+  take: (item: Item, at: number) => void;
 }
 
-function ItemRow({ app, item, id, at, total, active, sides, choose }: RowProps) {
+function ItemRow({ app, item, id, at, total, active, sides, take }: RowProps) {
   if (item === undefined) return <div class="item waiting" />;
   const selected = app.navigation.selected.value;
   const here = selected !== null && selected[item.side] === item.id;
@@ -167,7 +177,7 @@ function ItemRow({ app, item, id, at, total, active, sides, choose }: RowProps) 
       aria-selected={here}
       aria-setsize={total}
       aria-posinset={at + 1}
-      onClick={() => choose(item)}
+      onClick={() => take(item, at)}
     >
       <i
         class="dot"
