@@ -183,6 +183,7 @@ bool ChangesFirstArgument(const std::string& prefix) {
   static const std::unordered_set<std::string_view> kOperators = {
       "__iadd__", "__isub__", "__imul__", "__itruediv__", "__ifloordiv__", "__imod__",   "__ipow__",
       "__iand__", "__ior__",  "__ixor__", "__ilshift__",  "__irshift__",   "__setitem__"};
+  if (prefix.empty()) return false;  // all modules are called through one function
   std::string_view name(prefix);
   name.remove_suffix(1);
   name.remove_prefix(name.rfind('.') + 1);
