@@ -137,8 +137,7 @@ HWY_NOINLINE void CountSpecial(const typename Source::T* p, size_t count, Partia
   const size_t step = 2 * hn::Lanes(df);
   const VF infinity = hn::Set(df, std::numeric_limits<float>::infinity());
   size_t i = 0;
-  uint64_t finite = 0;
-  uint64_t infinite = 0;
+  uint64_t finite = 0, infinite = 0;
   for (; i + step <= count; i += step) {
     VF a, b;
     Source::Load2(p + i, a, b);
@@ -188,8 +187,7 @@ void AccumulateFloatBlock(const typename Source::T* p, size_t count, Partial* pa
     q3 = hn::MulAdd(b1, b1, q3);
   }
   double sum = 0, squares = 0;
-  float max = -std::numeric_limits<float>::infinity();
-  float min = std::numeric_limits<float>::infinity();
+  float max = -std::numeric_limits<float>::infinity(), min = -max;
   if (i > 0) {
     sum = SumOf(dd, s0, s1, s2, s3);
     squares = SumOf(dd, q0, q1, q2, q3);
@@ -436,6 +434,7 @@ uint64_t FingerprintDispatched(const std::byte* data, size_t bytes, uint64_t see
   const hn::RepartitionToNarrow<decltype(d)> d32;
   const size_t lanes = hn::Lanes(d);
   const FingerprintKeys& keys = TheFingerprintKeys();
+  HWY_ALIGN uint64_t parts[HWY_MAX_BYTES / sizeof(uint64_t)];
   for (size_t begin = 0; begin < bytes; begin += sizeof(keys)) {
     const size_t words = std::min(sizeof(keys), bytes - begin) / sizeof(uint64_t);
     const auto* p = reinterpret_cast<const uint64_t*>(data + begin);
@@ -451,9 +450,10 @@ uint64_t FingerprintDispatched(const std::byte* data, size_t bytes, uint64_t see
       a = hn::Add(a, product(i));
       b = hn::Add(b, product(i + lanes));
     }
-    const uint64_t sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(a, b)));
-    seed = ChainFingerprint(
-        seed, sum + FingerprintTail(data + begin, i, std::min(sizeof(keys), bytes - begin)));
+    uint64_t sum = FingerprintTail(data + begin, i, std::min(sizeof(keys), bytes - begin));
+    hn::Store(hn::Add(a, b), d, parts);  // SumOfLanes() adds signed numbers, which may overflow
+    for (size_t k = 0; k < lanes; ++k) sum += parts[k];
+    seed = ChainFingerprint(seed, sum);
   }
   return seed;
 }
