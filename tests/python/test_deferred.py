@@ -102,6 +102,7 @@ def test_what_is_deferred_has_bounded_memory(run_script, tmp_path):
         print("waits", len(waits))
         debugger.stop()
         debugger.step()
-        """, write_config(tmp_path, task="tensor", level="L1", top={"async_dump": True}), env=DEVICE)
+        """, write_config(tmp_path, task="tensor", level="L1", top={"async_dump": True}), env=DEVICE,
+        timeout=600)  # sanitizers take their time with 400 MB
     assert "waits 1" in result.stdout
     assert len(read_dump(tmp_path / "dump").names) == 4

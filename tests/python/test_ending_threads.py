@@ -1,5 +1,7 @@
 """Steps and threads that end while a call runs."""
 
+import os
+
 import pytest
 
 from conftest import read_dump
@@ -97,6 +99,8 @@ def test_the_step_ends_while_a_parameters_gradient_is_read(run_script, tmp_path)
     assert "went on" in result.stdout
 
 
+@pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""),
+                    reason="AddressSanitizer takes the end of a thread inside of a call for an error")
 @pytest.mark.parametrize("level", ["L0", "mix"])
 def test_the_program_ends_while_a_daemon_runs_a_module(level, run_script):
     # Its thread ends without the GIL, inside of the call.
