@@ -10,6 +10,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/open_file.h"
+
 namespace msprobe::base {
 
 namespace {
@@ -165,7 +167,8 @@ Result<AtomicFile> AtomicFile::Create(const std::filesystem::path& path, mode_t 
   // Remembered before it is there: a signal may end the process right after open().
   file.temporary_slot_ = RememberTemporaryFile(file.temporary_path_);
   if (!TemporaryFilesEnd()) {
-    file.fd_ = ::open(file.temporary_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    file.fd_ = OpenAboveStreams(file.temporary_path_.c_str(),
+                                O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   } else {
     errno = EINTR;
   }

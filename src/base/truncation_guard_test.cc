@@ -44,6 +44,10 @@ TEST_F(TruncationGuardTest, WhatIsCutOffReadsAsZeros) {
 }
 
 TEST_F(TruncationGuardTest, OthersEndAsEver) {
+#ifdef __SANITIZE_ADDRESS__
+  // It is AddressSanitizer that ends the program then, in another way.
+  GTEST_SKIP() << "means nothing under AddressSanitizer";
+#endif
   const MappedFile file = MappedFile::Open(path_).value();
   {
     const TruncationGuard guard(file.bytes());

@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/open_file.h"
 #include "dump/dump_writer_directory.h"
 #include "dump/record_tape.h"
 #include "formats/npy/npy_writer.h"
@@ -298,7 +299,8 @@ void DumpFiles::FlushRecords() {
 void DumpFiles::FlushProblems() {
   if (problems_.empty()) return;
   const auto path = directory_ / "dump_error_info.log";
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, base::kFileMode);
+  const int fd = base::OpenAboveStreams(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
+                                        base::kFileMode);
   if (fd < 0) return;
   // Not written for want of space: tried again at the next flush.
   while (!problems_.empty()) {

@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "base/file.h"
+#include "base/open_file.h"
 #include "formats/json/json_escape.h"
 #include "formats/json/json_writer.h"
 
@@ -61,7 +62,8 @@ Status GrowingJson::Create(const std::filesystem::path& path, std::string_view h
   const size_t bracket = tail.find_first_of("}]");
   const std::string text = std::string(head).append(tail.substr(bracket));
   // From here on no memory is needed, but for saying what went wrong.
-  fd_ = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, base::kFileMode);
+  fd_ = base::OpenAboveStreams(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                               base::kFileMode);
   if (fd_ < 0) return IoError("cannot create the file", errno, path.string());
   [[maybe_unused]] const int locked = ::flock(fd_, LOCK_EX | LOCK_NB);
   end_ = head.size();

@@ -126,6 +126,11 @@ TEST_F(DumpWriterCrashTest, KillLosesNothingThatWasFlushed) {
 }
 
 TEST_F(DumpWriterCrashTest, ForkedChildWritesNothingAndDoesNotHang) {
+#ifdef __SANITIZE_ADDRESS__
+  // GCC 12's AddressSanitizer leaves its allocator locked in a child that is forked while another
+  // thread allocates.
+  GTEST_SKIP() << "means nothing under AddressSanitizer";
+#endif
   auto writer = DumpWriter::Open(Options(0));
   ASSERT_TRUE(writer.ok());
   std::atomic<bool> stop{false};

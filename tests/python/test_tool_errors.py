@@ -80,3 +80,28 @@ def test_errors_in_backward(run_script, tmp_path):
         dump = read_dump(tmp_path / f"dump{strict}")
         assert "KeyError: 'broken for the test'" in dump.errors
     assert "in program" in result.stderr and "backward" in result.stderr
+
+
+def test_what_is_printed_on_a_closed_stream_does_not_land_in_a_file(run_script, tmp_path):
+    run_script("""
+        import os
+        os.close(2)
+        import torch
+        from torch import nn
+        from msprobe.pytorch import PrecisionDebugger
+
+        model = nn.Sequential(nn.Linear(2, 2))
+        debugger = PrecisionDebugger(task="tensor", level="L0", dump_path="dump")
+        debugger.start(model)
+        model(torch.ones(1, 2))
+        try:
+            os.write(2, b"a library warns of something")
+        except OSError:
+            pass
+        debugger.stop()
+        debugger.step()
+    """)
+    dump = read_dump(tmp_path / "dump")
+    assert "Module.0.Linear.forward.0" in dump.data
+    for path in (tmp_path / "dump").rglob("*"):
+        assert path.is_dir() or b"a library warns" not in path.read_bytes(), path
