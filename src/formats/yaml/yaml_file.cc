@@ -1,6 +1,54 @@
 #include "formats/yaml/yaml_file.h"
 
+#include <yaml-cpp/eventhandler.h>
+
+#include <sstream>
+
 namespace msprobe::formats {
+
+namespace {
+
+/// Notes where a document begins, and whether it says anything.
+class DocumentProbe final : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark& mark) override { begin = mark; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& /*mark*/, YAML::anchor_t /*anchor*/) override {}
+  void OnAlias(const YAML::Mark& /*mark*/, YAML::anchor_t /*anchor*/) override { empty = false; }
+  void OnScalar(const YAML::Mark& /*mark*/, const std::string& /*tag*/, YAML::anchor_t /*anchor*/,
+                const std::string& /*value*/) override {
+    empty = false;
+  }
+  void OnSequenceStart(const YAML::Mark& /*mark*/, const std::string& /*tag*/,
+                       YAML::anchor_t /*anchor*/, YAML::EmitterStyle::value /*style*/) override {
+    empty = false;
+  }
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark& /*mark*/, const std::string& /*tag*/, YAML::anchor_t /*anchor*/,
+                  YAML::EmitterStyle::value /*style*/) override {
+    empty = false;
+  }
+  void OnMapEnd() override {}
+
+  YAML::Mark begin = YAML::Mark::null_mark();
+  bool empty = true;
+};
+
+}  // namespace
+
+YAML::Mark SecondDocument(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  int last = -1;
+  for (bool first = true;; first = false) {
+    DocumentProbe document;
+    if (!parser.HandleNextDocument(document)) return YAML::Mark::null_mark();
+    if (!first && !document.empty) return document.begin;
+    // At some broken texts yaml-cpp finds empty documents without end (YAML::LoadAll does, too).
+    if (document.begin.pos <= last) return YAML::Mark::null_mark();
+    last = document.begin.pos;
+  }
+}
 
 Status YamlFile::Bad(const YAML::Mark& mark, const std::string& fact) const {
   std::string line;

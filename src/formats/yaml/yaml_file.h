@@ -6,7 +6,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "msprobe/status.h"
 
@@ -22,18 +21,21 @@ struct YamlFile {
   Status Bad(const YAML::Mark& mark, const std::string& fact) const;
 };
 
+/// Where a second document begins that says anything; null: there is none. Throws what yaml-cpp
+/// does.
+YAML::Mark SecondDocument(const std::string& text);
+
 /// Calls read(document), which returns a Result or a Status, and turns what yaml-cpp throws (broken
 /// yaml, in there too) into an error.
 template <class Read>
 auto ReadYaml(const std::string& text, const YamlFile& file, Read&& read)
     -> decltype(read(YAML::Node())) {
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-    for (size_t i = 1; i < documents.size(); ++i) {
-      if (documents[i].IsNull()) continue;  // nothing behind a last "---"
-      return file.Bad(documents[i].Mark(), "a second document begins, there can be one only");
+    const YAML::Mark second = SecondDocument(text);
+    if (!second.is_null()) {
+      return file.Bad(second, "a second document begins, there can be one only");
     }
-    return std::forward<Read>(read)(documents.empty() ? YAML::Node() : documents[0]);
+    return std::forward<Read>(read)(YAML::Load(text));
   } catch (const YAML::DeepRecursion& error) {
     return file.Bad(error.mark, "nested too deeply");
   } catch (const YAML::Exception& error) {
