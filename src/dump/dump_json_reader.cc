@@ -101,6 +101,7 @@ Status DumpJsonReader::AddEntry(std::string_view raw_name, std::string_view valu
                               "check that this is the right file", file_.path());
   }
   const std::string_view name = file_.Name(raw_name, &arena_);
+  // Their sizes follow. NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage)
   entries_.push_back({name.data(), value.data(), static_cast<uint32_t>(name.size()),
                       static_cast<uint32_t>(std::min<size_t>(value.size(), UINT32_MAX))});
   return Status::Ok();

@@ -122,7 +122,8 @@ DumpWriter::Impl::Queue::PushResult DumpWriter::Impl::Push(RecordBuilder* builde
     if (file.contents != nullptr) file.contents->weighed_by = number_;
   }
   const auto pushed = queue_.Push(std::move(item), weight, wait);
-  if (pushed == Queue::PushResult::kFull) {
+  if (pushed == Queue::PushResult::kFull) {  // then nothing was moved
+    // NOLINTNEXTLINE(bugprone-use-after-move)
     builder->tape_ = std::move(item.tape);
     builder->files_ = std::move(item.files);
     for (const dump::TensorFile& file : builder->files_) {
@@ -239,7 +240,8 @@ DumpWriter::~DumpWriter() {
   if (Impl* impl = Owned()) {
     impl->Finish();
   } else {
-    static_cast<void>(impl_.release());  // its thread does not exist here, its locks may be held
+    // Its thread does not exist here, its locks may be held.
+    [[maybe_unused]] const Impl* const left = impl_.release();
   }
 }
 

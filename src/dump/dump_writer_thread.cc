@@ -84,6 +84,7 @@ void DumpWriter::Impl::StopRecording(const std::exception& error, Batch* batch) 
   }
   try {
     if (made_ == Files::kMade) files_.Finish();  // memory may be there again
+    // NOLINTNEXTLINE(bugprone-empty-catch): if not, the files are whole up to the last flush
   } catch (const std::exception&) {
   }
   files_.Abandon();
