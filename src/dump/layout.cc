@@ -76,21 +76,27 @@ void Sort(const fs::directory_entry& entry, Contents* contents) {
     return;
   }
   if (Contains(kCompanions, name) || IsKeptCopy(name)) return;
+  if (!is_directory) {
+    contents->foreign.push_back(entry.path());
+    return;
+  }
   DumpUnit unit;
   unit.directory = entry.path();
-  if (is_directory && name == "rank") {
-    // Older collections: a process that has no rank.
+  const auto rank = NumberAfter(name, "rank");
+  const auto process = NumberAfter(name, "proc");
+  const auto step = NumberAfter(name, "step");
+  if (rank) {
+    unit.rank = rank;
+    contents->ranks.push_back(std::move(unit));
+  } else if (process || name == "rank") {  // "rank": older collections of a process without one
+    unit.rank = process;
     unit.is_process = true;
-    contents->processes.push_back(unit);
-  } else if (is_directory && (unit.rank = NumberAfter(name, "rank"))) {
-    contents->ranks.push_back(unit);
-  } else if (is_directory && (unit.rank = NumberAfter(name, "proc"))) {
-    unit.is_process = true;
-    contents->processes.push_back(unit);
-  } else if (is_directory && (unit.step = NumberAfter(name, "step"))) {
-    contents->steps.push_back(unit);
+    contents->processes.push_back(std::move(unit));
+  } else if (step) {
+    unit.step = step;
+    contents->steps.push_back(std::move(unit));
   } else {
-    contents->foreign.push_back(entry.path());
+    contents->foreign.push_back(std::move(unit.directory));
   }
 }
 
@@ -137,6 +143,7 @@ Status CheckKinds(const Contents& contents, const fs::path& directory) {
   }
   if (contents.processes.size() > 1) {
     std::vector<std::string> names;
+    names.reserve(contents.processes.size());
     for (const DumpUnit& unit : contents.processes) {
       names.push_back(unit.directory.filename().string());
     }

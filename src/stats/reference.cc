@@ -57,6 +57,7 @@ template <class T>
 void AddIntegers(const std::byte* values, size_t count, Partial* partial) {
   for (size_t i = 0; i < count; ++i) {
     const T value = Load<T>(values, i);
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse): int8 is a number here
     int64_t ordered = static_cast<int64_t>(value);
     if constexpr (std::is_same_v<T, uint64_t>) ordered ^= std::numeric_limits<int64_t>::min();
     partial->max_int = std::max(partial->max_int, ordered);
