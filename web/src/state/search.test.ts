@@ -10,22 +10,25 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it("asks for a key at once, and while an answer is awaited for the last of those that follow", async () => {
-  const asked: string[] = [];
+/** A search in one open comparison, answered by `answer`. */
+function searchWith(answer: (query: string) => Promise<unknown>, views = signal([])): Search {
   const workspace = {
-    views: signal([]),
+    views,
     file: signal({}),
     comparison: signal(true),
     ref: { file: "a.vis", u: 0 },
-    source: {
-      search: async (_unit: unknown, query: string) => {
-        asked.push(query);
-        await new Promise((done) => setTimeout(done, 40));
-        return { total: 0, offset: 0, items: [] };
-      },
-    },
+    source: { search: (_unit: unknown, query: string) => answer(query) },
   };
-  const search = new Search(workspace as unknown as Workspace);
+  return new Search(workspace as unknown as Workspace);
+}
+
+it("asks for a key at once, and while an answer is awaited for the last of those that follow", async () => {
+  const asked: string[] = [];
+  const search = searchWith(async (query) => {
+    asked.push(query);
+    await new Promise((done) => setTimeout(done, 40));
+    return { total: 0, offset: 0, items: [] };
+  });
   for (const query of ["s", "so", "sof", "soft"]) {
     search.type(query);
     await vi.advanceTimersByTimeAsync(7);
@@ -43,19 +46,11 @@ it("asks for a key at once, and while an answer is awaited for the last of those
 });
 
 it("gives the first hit of what stands in the field, not of what stood there before", async () => {
-  const workspace = {
-    views: signal([]),
-    file: signal({}),
-    comparison: signal(true),
-    ref: { file: "a.vis", u: 0 },
-    source: {
-      search: async (_unit: unknown, query: string) => {
-        await new Promise((done) => setTimeout(done, 20));
-        return { total: 1, offset: 0, items: [{ name: query }] };
-      },
-    },
-  };
-  const search = new Search(workspace as unknown as Workspace);
+  const views = signal([]);
+  const search = searchWith(async (query) => {
+    await new Promise((done) => setTimeout(done, 20));
+    return { total: 1, offset: 0, items: [{ name: query }] };
+  }, views);
   search.type("so");
   await vi.advanceTimersByTimeAsync(15);
   search.type("soft");
@@ -71,7 +66,7 @@ it("gives the first hit of what stands in the field, not of what stood there bef
   await vi.advanceTimersByTimeAsync(25);
   expect(search.shown.value?.item(0)?.name).toBe("softmax");
   search.type("softmaxx");
-  workspace.views.value = [];
+  views.value = [];
   expect(search.shown.value?.item(0)).toBeUndefined();
   const gone = search.first();
   search.type("");
