@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -130,6 +131,8 @@ class JobRunner {
                                    const GraphPointer& golden, const PairUse& use);
   Result<compare::DivergenceReport> JudgeWithReference(size_t index, const Graphs& graphs,
                                                        size_t inner_threads);
+  void NoteAppliedRules(const std::vector<bool>& applied);
+  void TellUnusedRules(base::Diagnostics* diagnostics) const;
   UnitTurn Turn(size_t index, size_t inner_threads);
   Result<std::shared_ptr<graph::Graph>> Build(const dump::DumpUnit& unit, size_t inner_threads,
                                               base::Diagnostics* diagnostics);
@@ -143,6 +146,8 @@ class JobRunner {
   graph::MatchOptions match_options_;
   compare::ToleranceProfile tolerance_;
   std::vector<Work> works_;
+  std::mutex rules_mutex_;
+  std::vector<bool> applied_rules_;  ///< of the layer mapping, by number, in any unit
   std::mutex links_mutex_;
   graph::CollectiveLinker target_links_;  ///< of the step that is worked on
   graph::CollectiveLinker golden_links_;
@@ -173,6 +178,7 @@ Result<UnitResults> JobRunner::Run(base::Diagnostics* diagnostics) {
     begin = end;
   }
   if (cancelled()) return CancelledError();
+  TellUnusedRules(diagnostics);
 
   UnitResults results;
   for (Work& work : works_) {
@@ -338,6 +344,7 @@ Result<compare::Comparison> JobRunner::Pair(size_t index, const GraphPointer& ta
   match_options.leave_records = true;
   MSPROBE_ASSIGN_OR_RETURN(graph::Match match,
                            graph::MatchGraphs(*target, *golden, match_options, &work.diagnostics));
+  NoteAppliedRules(match.applied_rules);
   stage.emplace("compare");
   compare::CompareOptions options;
   options.threads = use.threads;
@@ -349,6 +356,35 @@ Result<compare::Comparison> JobRunner::Pair(size_t index, const GraphPointer& ta
                                             static_cast<double>(std::max<size_t>(1, total)));
   };
   return compare::Compare(target, golden, std::move(match), mode, options, &work.diagnostics);
+}
+
+void JobRunner::NoteAppliedRules(const std::vector<bool>& applied) {
+  const std::lock_guard lock(rules_mutex_);
+  if (applied_rules_.size() < applied.size()) applied_rules_.resize(applied.size());
+  for (size_t i = 0; i < applied.size(); ++i) {
+    if (applied[i]) applied_rules_[i] = true;
+  }
+}
+
+/// A misspelt rule would do nothing in silence. Where a unit failed its rules may be meant for it.
+void JobRunner::TellUnusedRules(base::Diagnostics* diagnostics) const {
+  const auto failed = [](const Work& work) { return !work.summary.status.ok(); };
+  if (std::ranges::any_of(works_, failed)) return;
+  std::map<size_t, std::string> unused;  // in the order of the file
+  for (const auto& [class_name, rules] : match_options_.mapping.by_class) {
+    for (const graph::LayerMapping::Rule& rule : rules) {
+      if (rule.number < applied_rules_.size() && applied_rules_[rule.number]) continue;
+      unused[rule.number] =
+          "'" + class_name + ": " + rule.target_path + ": " + rule.golden_path + "'";
+    }
+  }
+  for (const auto& [number, rule] : unused) {
+    diagnostics->Add(base::DiagnosticKind::kUnknownKey,
+                     InvalidArgumentError("the rule " + rule + " fits no pair of modules",
+                                          "class and first path are the target's, the second path "
+                                          "is the golden side's",
+                                          job_.layer_mapping.string()));
+  }
 }
 
 Status JobRunner::ComparePair(size_t index, const Graphs& graphs, size_t inner_threads) {

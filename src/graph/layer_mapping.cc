@@ -36,7 +36,7 @@ Status ReadClass(const std::string& name, const YAML::Node& body, const YamlFile
       return file.Bad(from.Mark(),
                       "'" + child + ": " + to.Scalar() + "' is not a pair of module paths");
     }
-    rules->push_back({child, to.Scalar()});
+    rules->push_back({child, to.Scalar(), 0});
   }
   std::stable_sort(rules->begin(), rules->end(), [](const auto& a, const auto& b) {
     const size_t a_levels = Levels(a.target_path);
@@ -69,6 +69,8 @@ Result<LayerMapping> ReadDocument(const YAML::Node& document, const YamlFile& fi
     const auto [it, is_new] = mapping.by_class.try_emplace(text);
     if (!is_new) return file.Bad(name.Mark(), "'" + text + "' stands twice");
     MSPROBE_RETURN_IF_ERROR(ReadClass(text, entry.second, file, &it->second));
+    size_t number = rules - entry.second.size();
+    for (LayerMapping::Rule& rule : it->second) rule.number = number++;
   }
   return mapping;
 }

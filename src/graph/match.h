@@ -35,6 +35,7 @@ struct LayerMapping {
   struct Rule {
     std::string target_path;
     std::string golden_path;
+    size_t number = 0;  ///< among all rules
   };
   std::unordered_map<std::string, std::vector<Rule>> by_class;  ///< "TopLayer" for the root
 };
@@ -77,7 +78,8 @@ struct Match {
   std::vector<MatchReason> golden_reason;
   std::vector<bool> mismatched;    ///< by target node (loose): paired, but type/shape/count differ
   std::vector<bool> by_mapping;    ///< by target node: type and shape are not held against the pair
-  std::vector<float> confidence;   ///< by target node, of pairs, 0 … 1; only filled by kAuto
+  std::vector<bool> applied_rules;  ///< of the layer mapping, by number; those behind: not applied
+  std::vector<float> confidence;    ///< by target node, of pairs, 0 … 1; only filled by kAuto
   std::vector<FusedGroup> groups;  ///< kAuto; their nodes have no partner
   std::vector<uint32_t> target_group;  ///< kAuto: by node, into groups; kNoGroup: in none
   std::vector<uint32_t> golden_group;

@@ -78,12 +78,18 @@ PathMap::PathMap(const PathTree& target, const PathTree& golden_tree, const Laye
     if (rules == mapping.by_class.end()) continue;
     for (const LayerMapping::Rule& rule : rules->second) {
       const uint32_t inner = target.Find(path, rule.target_path);
-      if (inner == PathTree::kNoPath || by_rule[inner]) continue;
+      if (inner == PathTree::kNoPath) continue;
+      const uint32_t partner = golden[path] == PathTree::kNoPath
+                                   ? PathTree::kNoPath
+                                   : golden_tree.Find(golden[path], rule.golden_path);
+      if (partner != PathTree::kNoPath) {
+        if (applied_rules.size() <= rule.number) applied_rules.resize(rule.number + 1);
+        applied_rules[rule.number] = true;
+      }
+      if (by_rule[inner]) continue;
       by_rule[inner] = true;
       renamed[inner] = true;
-      if (golden[path] != PathTree::kNoPath) {
-        golden[inner] = golden_tree.Find(golden[path], rule.golden_path);
-      }
+      golden[inner] = partner;
     }
   }
 }

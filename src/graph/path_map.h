@@ -54,6 +54,8 @@ struct PathMap {
 
   std::vector<uint32_t> golden;  ///< by target path; kNoPath: golden has no such path
   std::vector<bool> renamed;     ///< by target path: a rule applied to it or to a path above it
+  /// By number of the rule: both of its paths were found. A rule that another one overrules counts.
+  std::vector<bool> applied_rules;
 };
 
 }  // namespace msprobe::graph

@@ -74,7 +74,8 @@ class ScopeMatcher {
   void PairModulesByPath() {
     const PathTree target_paths(target_);
     const PathTree golden_paths(golden_);
-    const PathMap map(target_paths, golden_paths, options_.mapping);
+    PathMap map(target_paths, golden_paths, options_.mapping);
+    pairing_.match().applied_rules = std::move(map.applied_rules);
     std::unordered_map<ModuleKey, NodeId, KeyHash> golden_modules;
     golden_modules.reserve(golden_paths.size());
     const auto key = [](const Node& node, uint32_t path) {

@@ -72,6 +72,9 @@ def mapping():
     case("match/mapping", "-lm: names of one module's children, one and two levels",
          BOTH + " -lm map.yaml",
          {**files, "map.yaml": "Net:\n  fc1: dense\n  head.out: top\n"})
+    case("match/mapping_unused", "-lm: rules that fit no pair of modules are told, others are not",
+         [BOTH + " -lm map.yaml", BOTH + " -f -lm map.yaml"],
+         {**files, "map.yaml": "Net:\n  head.out: top\n  fc1: dence\n  fc3: dense\nLinaer:\n  a: b\n"})
     case("match/mapping_longest", "-lm: the longest key comes first", BOTH + " -lm map.yaml",
          {"npu": net("a", "a.b"), "bench": net("x", "y"), "map.yaml": "Net:\n  a: x\n  a.b: y\n"})
     top = renamed(net("fc1", "fc2"), NET, "Module.other.Net.forward.0")
