@@ -1,5 +1,6 @@
 #include "python/bindings/call_patches.h"
 
+#include <algorithm>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -16,7 +17,10 @@ constexpr int kEntryFlags = METH_VARARGS | METH_KEYWORDS;
 // call its C function: this definition's flags allow none of them.
 struct WatchedDefinition {
   PyMethodDef definition;
-  CallSite* site;
+  CallSite* site;  // the last of `installed`; bound methods may outlive it
+  PyMethodDef* original;
+  vectorcallfunc original_call = nullptr;
+  std::vector<CallSite*> installed = {};
 };
 
 PyObject* CallWatchedFunction(PyObject* function, PyObject* const* args, size_t flags,
@@ -31,19 +35,19 @@ PyObject* CallWatchedMethod(PyObject* descriptor, PyObject* const* args, size_t 
   return Invoke(reinterpret_cast<const WatchedDefinition*>(definition)->site, args, flags, names);
 }
 
-// An object is watched through one definition, however often the collection begins anew.
-WatchedDefinition* DefinitionOf(PyObject* target, const PyMethodDef& original, CallSite* site,
+// An object is watched through one definition, however often the collection begins anew and however
+// many names it has.
+WatchedDefinition* DefinitionOf(PyObject* target, PyMethodDef* original, CallSite* site,
                                 bool is_method) {
   static std::unordered_map<PyObject*, WatchedDefinition*> definitions;
   WatchedDefinition*& watched = definitions[target];
   if (watched == nullptr) {
     Py_INCREF(target);  // the key must not be reused by another object
-    watched = new WatchedDefinition{original, site};
-    watched->definition.ml_flags = kEntryFlags | (original.ml_flags & METH_STATIC);
+    watched = new WatchedDefinition{*original, site, original};
+    watched->definition.ml_flags = kEntryFlags | (original->ml_flags & METH_STATIC);
     // Functions are hashed and compared by their C function: it stays, and is not called here.
     if (is_method) watched->definition.ml_meth = NewMethodEntry(&watched->site);
   }
-  watched->site = site;
   return watched;
 }
 
@@ -52,17 +56,31 @@ template <class Object>
 class BuiltinPatch : public CallPatches::Patch {
  public:
   BuiltinPatch(PyObject* target, PyMethodDef* Object::* definition, vectorcallfunc call,
-               WatchedDefinition* watched)
-      : target_(PyRef::Borrow(target)), place_(definition), call_(call), watched_(watched) {}
+               WatchedDefinition* watched, CallSite* site)
+      : target_(PyRef::Borrow(target)),
+        place_(definition),
+        call_(call),
+        watched_(watched),
+        site_(site) {}
   void Install() override {
     auto* object = reinterpret_cast<Object*>(target_.get());
-    original_ = std::exchange(object->*place_, &watched_->definition);
-    original_call_ = std::exchange(object->vectorcall, call_);
+    if (watched_->installed.empty()) {
+      object->*place_ = &watched_->definition;
+      watched_->original_call = std::exchange(object->vectorcall, call_);
+    }
+    watched_->installed.push_back(site_);
+    watched_->site = site_;
   }
   void Remove() override {
     auto* object = reinterpret_cast<Object*>(target_.get());
-    object->*place_ = original_;
-    object->vectorcall = original_call_;
+    std::vector<CallSite*>& installed = watched_->installed;
+    installed.erase(std::find(installed.begin(), installed.end(), site_));
+    if (!installed.empty()) {
+      watched_->site = installed.back();
+      return;
+    }
+    object->*place_ = watched_->original;
+    object->vectorcall = watched_->original_call;
   }
 
  private:
@@ -70,32 +88,47 @@ class BuiltinPatch : public CallPatches::Patch {
   PyMethodDef* Object::* place_;
   vectorcallfunc call_;
   WatchedDefinition* watched_;
-  PyMethodDef* original_ = nullptr;
-  vectorcallfunc original_call_ = nullptr;
+  CallSite* site_;
 };
 
 std::unique_ptr<CallPatches::Patch> NewFunctionPatch(PyObject* target, CallSite* site) {
   auto* function = reinterpret_cast<PyCFunctionObject*>(target);
+  WatchedDefinition* watched = DefinitionOf(target, function->m_ml, site, false);
   site->original =
-      PyRef::Steal(PyCFunction_NewEx(function->m_ml, function->m_self, function->m_module));
-  return std::make_unique<BuiltinPatch<PyCFunctionObject>>(
-      target, &PyCFunctionObject::m_ml, CallWatchedFunction,
-      DefinitionOf(target, *function->m_ml, site, false));
+      PyRef::Steal(PyCFunction_NewEx(watched->original, function->m_self, function->m_module));
+  return std::make_unique<BuiltinPatch<PyCFunctionObject>>(target, &PyCFunctionObject::m_ml,
+                                                           CallWatchedFunction, watched, site);
 }
 
 std::unique_ptr<CallPatches::Patch> NewMethodPatch(PyObject* target, CallSite* site) {
   auto* method = reinterpret_cast<PyMethodDescrObject*>(target);
-  WatchedDefinition* watched = DefinitionOf(target, *method->d_method, site, true);
+  WatchedDefinition* watched = DefinitionOf(target, method->d_method, site, true);
   if (watched->definition.ml_meth == nullptr) return nullptr;
-  site->original = PyRef::Steal(PyDescr_NewMethod(method->d_common.d_type, method->d_method));
+  site->original = PyRef::Steal(PyDescr_NewMethod(method->d_common.d_type, watched->original));
   return std::make_unique<BuiltinPatch<PyMethodDescrObject>>(target, &PyMethodDescrObject::d_method,
-                                                             CallWatchedMethod, watched);
+                                                             CallWatchedMethod, watched, site);
 }
 
-// A Python function that behaves as `function` does now, whatever its code becomes.
+// A Python function that is watched, under one name or several. Lives as long as the process.
+struct WatchedFunction {
+  PyRef function;
+  PyRef original;                    // its code
+  std::vector<PyObject*> installed;  // the codes in its place: the last stands there
+  bool shows_signature = false;
+};
+
+WatchedFunction* WatchedFunctionOf(PyObject* function) {
+  static auto* functions = new std::unordered_map<PyObject*, WatchedFunction>;
+  WatchedFunction& watched = (*functions)[function];
+  if (!watched.function) watched.function = PyRef::Borrow(function);
+  if (watched.installed.empty()) watched.original = PyRef::Borrow(PyFunction_GetCode(function));
+  return &watched;
+}
+
+// A Python function that behaves as `function` does unwatched, whatever its code becomes.
 PyRef CloneFunction(PyObject* function) {
-  PyRef clone =
-      PyRef::Steal(PyFunction_New(PyFunction_GetCode(function), PyFunction_GetGlobals(function)));
+  PyRef clone = PyRef::Steal(
+      PyFunction_New(WatchedFunctionOf(function)->original.get(), PyFunction_GetGlobals(function)));
   if (!clone) return clone;
   for (const char* name : {"__defaults__", "__kwdefaults__", "__name__", "__qualname__"}) {
     const PyRef value = PyRef::Steal(PyObject_GetAttrString(function, name));
@@ -112,17 +145,23 @@ PyRef CloneFunction(PyObject* function) {
 class CodePatch : public CallPatches::Patch {
  public:
   CodePatch(PyObject* target, PyRef watched)
-      : target_(PyRef::Borrow(target)),
-        original_(PyRef::Borrow(PyFunction_GetCode(target))),
-        watched_(std::move(watched)) {}
+      : function_(WatchedFunctionOf(target)), watched_(std::move(watched)) {}
   void Install() override {
-    if (PyFunction_GetCode(target_.get()) == original_.get()) SetCode(watched_.get());
+    // Not over code that somebody else has put there since.
+    if (PyFunction_GetCode(function_->function.get()) == CodeBelow()) SetCode(watched_.get());
+    function_->installed.push_back(watched_.get());
     // While the code takes any arguments, this tells what the function takes.
-    if (signature_) SetSignature(signature_.get());
+    if (!signature_ || function_->shows_signature) return;
+    function_->shows_signature = true;
+    SetSignature(signature_.get());
   }
   void Remove() override {
-    if (PyFunction_GetCode(target_.get()) == watched_.get()) SetCode(original_.get());
-    if (signature_) SetSignature(nullptr);
+    std::vector<PyObject*>& installed = function_->installed;
+    installed.erase(std::find(installed.begin(), installed.end(), watched_.get()));
+    if (PyFunction_GetCode(function_->function.get()) == watched_.get()) SetCode(CodeBelow());
+    if (!installed.empty() || !function_->shows_signature) return;
+    function_->shows_signature = false;
+    SetSignature(nullptr);
   }
   void ShowSignature(PyRef signature) { signature_ = std::move(signature); }
 
@@ -137,11 +176,16 @@ class CodePatch : public CallPatches::Patch {
     Set(name, signature);
   }
   void Set(PyObject* name, PyObject* value) {
-    if (PyObject_SetAttr(target_.get(), name, value) != 0) {
+    if (PyObject_SetAttr(function_->function.get(), name, value) != 0) {
       TheErrors().Take("watching a function");
     }
   }
-  PyRef target_, original_, watched_, signature_;
+  PyObject* CodeBelow() const {
+    return function_->installed.empty() ? function_->original.get() : function_->installed.back();
+  }
+
+  WatchedFunction* function_;
+  PyRef watched_, signature_;
 };
 
 class AttributePatch : public CallPatches::Patch {

@@ -65,7 +65,7 @@ StackFrames CallStacks::Capture() {
   Stack stack;
   stack.positions = positions_;
   for (const Position& position : positions_) stack.codes.push_back(PyRef::Borrow(position.code));
-  stack.frames = Format();
+  stack.frames = Format(stack.positions);
   return stacks_.emplace(hash, std::move(stack))->second.frames;
 }
 
@@ -76,9 +76,10 @@ bool CallStacks::IsHidden(PyObject* code) {
   return !hidden_directory_.empty() && file.starts_with(hidden_directory_);
 }
 
-StackFrames CallStacks::Format() {
+// Not of positions_: making objects may let other threads run, and they read stacks, too.
+StackFrames CallStacks::Format(const std::vector<Position>& positions) {
   const PyRef list = PyRef::Steal(PyList_New(0));
-  for (const Position& position : positions_) {
+  for (const Position& position : positions) {
     if (IsHidden(position.code)) continue;
     auto* code = reinterpret_cast<PyCodeObject*>(position.code);
 #ifdef MSPROBE_INTERPRETER_FRAMES

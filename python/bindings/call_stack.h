@@ -40,7 +40,7 @@ class CallStacks {
 
   void Read();
   bool IsHidden(PyObject* code);
-  StackFrames Format();
+  StackFrames Format(const std::vector<Position>& positions);
 
   PyRef format_;
   std::string hidden_directory_;

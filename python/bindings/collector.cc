@@ -196,18 +196,21 @@ PyObject* Collector::CallRecorded(CallSite* site, std::shared_ptr<ModuleInfo> mo
   frame.recorded = false;
   frame.in_place = site->in_place;
   frame.watch_begin = thread.watch.size();
+  frame.step_id = step_id_;
   bool real = false;
   const bool entered = RunTool("recording a call", [&] {
-    real = CollectInputs(arguments, &frame.inputs);
+    real = CollectInputs(arguments, &frame.inputs) && IsOfThisStep(frame);
     if (real) Enter(&thread, &frame, site, arguments);
+    // The program may let go of its tensors while it runs.
+    if (frame.kind != CallKind::kDistributed) frame.inputs.Clear();
   });
   if (!entered) GiveUp(&thread, &frame);
-  if (!real) {  // a compiler traces the program
+  if (!real) {  // a compiler traces the program, or the step has ended
+    frame.inputs.Clear();
     frame.module = nullptr;
     --thread.depth;
     return CallOriginal(site, args, flags, names);
   }
-  frame.step_id = step_id_;
   thread.in_api = is_api;
   PyObject* result = frame.replaced.empty()
                          ? CallOriginal(site, args, flags, names)
@@ -216,12 +219,12 @@ PyObject* Collector::CallRecorded(CallSite* site, std::shared_ptr<ModuleInfo> mo
   if (result == nullptr) {
     const SavedError error;  // of the program: passes through unchanged
     RunTool("ending a call", [&] {
-      if (frame.recorded) Count(kException);
+      if (frame.recorded && IsOfThisStep(frame)) Count(kException);
       Pop(&thread, &frame);
     });
     return nullptr;
   }
-  if (frame.step_id == step_id_ && writer_ != nullptr &&
+  if (IsOfThisStep(frame) &&
       !RunTool("recording a result", [&] { Exit(&thread, &frame, result); })) {
     GiveUp(&thread, &frame);
   }
@@ -230,8 +233,9 @@ PyObject* Collector::CallRecorded(CallSite* site, std::shared_ptr<ModuleInfo> mo
 }
 
 void Collector::GiveUp(ThreadState* thread, Frame* frame) {
-  if (frame->recorded && writer_ != nullptr) {
+  if (frame->recorded && IsOfThisStep(*frame)) {
     writer_->CountNotRecordable(frame->name, "error in msprobe");
+    --open_calls_;
   }
   frame->recorded = false;
   frame->replaced.clear();
@@ -245,8 +249,8 @@ bool Collector::CollectInputs(const Arguments& arguments, FlatTensors* inputs) c
   for (Py_ssize_t i = arguments.skip; i < arguments.positional + named; ++i) {
     values_.Flatten(arguments.values[i], inputs);
   }
-  for (PyObject* tensor : inputs->tensors) {
-    if (reader_->IsTracer(tensor)) return false;
+  for (const PyRef& tensor : inputs->tensors) {
+    if (reader_->IsTracer(tensor.get())) return false;
   }
   return true;
 }
@@ -295,17 +299,18 @@ void Collector::Enter(ThreadState* thread, Frame* frame, CallSite* site,
     Count(kDataMode);
   } else {
     frame->recorded = true;
+    ++open_calls_;
     if (options.construct) {
       writer_->AddConstruct(
           frame->name, parent != nullptr ? std::string_view(parent->name) : std::string_view());
     }
     if (options.stacks) {
       StackFrames frames = stacks_.Capture();
-      // Making text of a new stack runs Python, and another thread may have ended the step.
-      if (writer_ == nullptr) return;
+      if (!IsOfThisStep(*frame)) return;
       writer_->AddStack(frame->name, std::move(frames));
     }
     WriteInputs(frame, arguments);
+    if (!IsOfThisStep(*frame)) return;
   }
   if (taps_ == nullptr || !filter.backward || frame->kind == CallKind::kDistributed ||
       !taps_->GradMode()) {
@@ -353,7 +358,7 @@ void Collector::WriteResult(Frame* frame, PyObject* result) {
     builder.BeginList("output");
     if (PyTuple_CheckExact(result) || PyList_CheckExact(result)) {
       for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(result); ++i) {
-        values_.Write(&builder, {}, PySequence_Fast_GET_ITEM(result, i));
+        values_.Write(&builder, {}, PyRef::Borrow(PySequence_Fast_GET_ITEM(result, i)).get());
       }
     } else {
       values_.Write(&builder, {}, result);
@@ -395,12 +400,14 @@ void Collector::Exit(ThreadState* thread, Frame* frame, PyObject* result) {
     values_.ResumeRecord(frame->name, frame->saves_tensors, frame->tensor_index);
     WriteResult(frame, result);
   }
-  // Reading values may run other threads, and one of them may have ended the step.
-  if (frame->step_id == step_id_) Emit(&frame->builder);
+  if (IsOfThisStep(*frame)) Emit(&frame->builder);
 }
 
 void Collector::Pop(ThreadState* thread, Frame* frame) {
-  if (frame->recorded) filter.Leave(frame->name);
+  if (frame->recorded && IsOfThisStep(*frame)) {
+    filter.Leave(frame->name);
+    --open_calls_;
+  }
   if (taps_ != nullptr) taps_->Leave(thread, frame);
   frame->inputs.Clear();
   frame->module = nullptr;
@@ -456,11 +463,12 @@ void Collector::Save(std::string_view name, PyObject* value) {
   AppendNumber(&entry, n);
   ++seen_;
   RunTool("saving a value", [&] {
+    const uint64_t step = step_id_;
     RecordBuilder& builder = CurrentThread().builder;
     builder.Begin(entry);
     values_.BeginRecord(entry, options.save_tensors);
     values_.Write(&builder, {}, value);
-    Emit(&builder);
+    if (step == step_id_) Emit(&builder);  // it may have ended meanwhile
   });
 }
 

@@ -85,7 +85,16 @@ class Collector : public GradientSink {
   void UseLeaf(PyObject* node, PyObject* variable) override;
 
  private:
-  enum Skip : uint8_t { kScope, kList, kDataMode, kTokenRange, kException, kRepeated, kSkipCount };
+  enum Skip : uint8_t {
+    kScope,
+    kList,
+    kDataMode,
+    kTokenRange,
+    kException,
+    kRepeated,
+    kUnfinished,
+    kSkipCount
+  };
   using Arguments = CallArguments;
   struct Waiting;
 
@@ -98,6 +107,10 @@ class Collector : public GradientSink {
   PyObject* CallGroup(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
   PyObject* CallWait(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
   bool CollectInputs(const Arguments& arguments, FlatTensors* inputs) const;
+  /// Reading values and stacks may let other threads run, and one of them may end the step.
+  bool IsOfThisStep(const Frame& frame) const {
+    return frame.step_id == step_id_ && writer_ != nullptr;
+  }
   void Enter(ThreadState* thread, Frame* frame, CallSite* site, const Arguments& arguments);
   void NameCall(Frame* frame, CallSite* site);
   void WriteInputs(Frame* frame, const Arguments& arguments);
@@ -149,6 +162,7 @@ class Collector : public GradientSink {
   std::vector<GradientRecordRef> in_place_calls_;  // of this step, with `tensor_hooks_`
   std::array<uint64_t, kSkipCount> skipped_{};
   uint64_t seen_ = 0, recorded_ = 0, late_gradients_ = 0, step_id_ = 0, open_records_ = 0;
+  uint64_t open_calls_ = 0;  // with a forward entry to come
   int64_t root_calls_ = 0;
   std::unordered_map<std::string, uint32_t> saved_names_;
   bool enabled_ = false;         // some calls are recorded

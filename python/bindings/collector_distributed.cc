@@ -9,6 +9,7 @@ struct Collector::Waiting {
   std::string name;
   bool saves_tensors = false;
   uint32_t tensor_index = 0;
+  uint64_t step_id = 0;
   std::vector<PyRef> tensors;
   std::vector<PyObject*> handles;  // keys in waiting_; not owned, their death is noted
   std::vector<PyRef> references;
@@ -39,11 +40,7 @@ PyMethodDef died_method = {"handle_died", WaitableDied, METH_O, nullptr};
 std::vector<PyRef> Collector::CollectiveOutputs(const Frame& frame, PyObject* result) const {
   FlatTensors made;
   values_.Flatten(result, &made);
-  std::vector<PyRef> outputs;
-  for (PyObject* tensor : made.tensors.empty() ? frame.inputs.tensors : made.tensors) {
-    outputs.push_back(PyRef::Borrow(tensor));
-  }
-  return outputs;
+  return made.tensors.empty() ? frame.inputs.tensors : std::move(made.tensors);
 }
 
 bool Collector::DeferUntilWaited(Frame* frame, PyObject* result) {
@@ -64,6 +61,7 @@ bool Collector::DeferUntilWaited(Frame* frame, PyObject* result) {
   waiting->name = frame->name;
   waiting->saves_tensors = frame->saves_tensors;
   waiting->tensor_index = frame->tensor_index;
+  waiting->step_id = frame->step_id;
   std::swap(waiting->builder, frame->builder);
   waiting->tensors = CollectiveOutputs(*frame, result);
   for (PyObject* handle : handles) {
@@ -109,7 +107,7 @@ void Collector::FinishWaiting(Waiting* waiting, bool waited) {
     }
     waiting->builder.End();
   }
-  Emit(&waiting->builder);
+  if (waiting->step_id == step_id_) Emit(&waiting->builder);  // it may have ended meanwhile
 }
 
 }  // namespace msprobe::python

@@ -77,14 +77,16 @@ void Collector::EndStep() {
   open_records_ = 0;
   if (writer_ != nullptr) {
     static constexpr std::array<const char*, kSkipCount> kNames = {
-        "scope", "list", "data_mode", "token_range", "exception", "repeated_backward"};
+        "scope",     "list", "data_mode", "token_range", "exception", "repeated_backward",
+        "step_ended"};
+    skipped_[kUnfinished] = open_calls_;
     writer_->CountSeen(seen_);
     for (size_t i = 0; i < kSkipCount; ++i) {
       if (skipped_[i] > 0) writer_->CountSkipped(kNames[i], skipped_[i]);
     }
   }
   TheErrors().EndStep();
-  seen_ = 0;
+  seen_ = open_calls_ = 0;
   skipped_.fill(0);
   writer_ = nullptr;
   ++step_id_;

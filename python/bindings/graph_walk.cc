@@ -126,7 +126,7 @@ void EdgeTaps::Enter(ThreadState* thread, Frame* frame, const FlatTensors& input
   frame->watch_begin = thread->watch.size();
   const auto frame_index = static_cast<uint32_t>(thread->depth - 1);
   for (uint32_t slot = 0; slot < record->input_count; ++slot) {
-    PyObject* tensor = inputs.tensors[slot];
+    PyObject* tensor = inputs.tensors[slot].get();
     if (!autograd_->RequiresGrad(tensor)) continue;
     PyRef key = autograd_->GradFn(tensor);
     if (!key) continue;
@@ -188,7 +188,7 @@ void EdgeTaps::TapOutputs(ThreadState* thread, Frame* frame, const FlatTensors& 
                           Walk* walk) {
   GradientRecord* record = frame->gradient.get();
   for (uint32_t slot = 0; slot < record->output_count; ++slot) {
-    PyObject* tensor = outputs.tensors[slot];
+    PyObject* tensor = outputs.tensors[slot].get();
     if (!autograd_->RequiresGrad(tensor)) continue;
     const PyRef node = autograd_->GradFn(tensor);
     if (!node || node.get() == Py_None) continue;  // a leaf is handed out: it has no node
@@ -226,9 +226,9 @@ void EdgeTaps::TapOutputs(ThreadState* thread, Frame* frame, const FlatTensors& 
 
 // No outputs, but gradients may come through them to the inputs.
 void EdgeTaps::AddKept(Frame* frame, const FlatTensors& kept, Walk* walk) {
-  for (PyObject* tensor : kept.tensors) {
-    if (!autograd_->RequiresGrad(tensor)) continue;
-    const PyRef node = autograd_->GradFn(tensor);
+  for (const PyRef& tensor : kept.tensors) {
+    if (!autograd_->RequiresGrad(tensor.get())) continue;
+    const PyRef node = autograd_->GradFn(tensor.get());
     if (!node || node.get() == Py_None) continue;
     if (autograd_->Sequence(node.get()) >= frame->first_sequence) walk->Add(node.get());
   }
@@ -364,7 +364,7 @@ void EdgeTaps::SubscribeLateOutputs(Frame* frame, const FlatTensors& outputs, Wa
         below = i;
       }
     }
-    PyObject* tensor = outputs.tensors[late.slot];
+    PyObject* tensor = outputs.tensors[late.slot].get();
     if (below != SIZE_MAX && walk->nodes[late.node].own && walk->nodes[late.node].outputs == 1) {
       TapObject* tap = TapAt(&thread, walk, below);
       if (tap == nullptr) continue;

@@ -58,14 +58,14 @@ PyRef NewHook(GradientRecord* record, std::vector<uint32_t> slots, bool inputs) 
 // and in tuples, for APIs also in lists. Whoever gets other containers may want to change them.
 class Replacements {
  public:
-  Replacements(const TensorReader* reader, const std::vector<PyObject*>& inputs, bool lists)
+  Replacements(const TensorReader* reader, const std::vector<PyRef>& inputs, bool lists)
       : reader_(reader), inputs_(inputs), lists_(lists) {}
 
   void SkipFirst() { next_ = 1; }
   void Find(PyObject* value) {
     if (reader_->IsTensor(value)) {
       // The inputs are all tensors of the call in the same order.
-      while (next_ < inputs_.size() && inputs_[next_] != value) ++next_;
+      while (next_ < inputs_.size() && inputs_[next_].get() != value) ++next_;
       if (next_ == inputs_.size()) return;
       slots.push_back(static_cast<uint32_t>(next_++));
       tensors.push_back(PyRef::Borrow(value));
@@ -128,7 +128,7 @@ class Replacements {
   }
 
   const TensorReader* reader_;
-  const std::vector<PyObject*>& inputs_;
+  const std::vector<PyRef>& inputs_;
   bool lists_;
   size_t next_ = 0, used_ = 0;
 };
@@ -216,7 +216,7 @@ void TensorHooks::Exit(ThreadState*, Frame* frame, const FlatTensors& outputs, c
     const PyRef hook = NewHook(record, {record->input_count + i}, false);
     if (!hook) continue;
     const PyRef hooked = PyRef::Steal(PyObject_CallFunctionObjArgs(
-        functions_.hook_output.get(), outputs.tensors[i], hook.get(), nullptr));
+        functions_.hook_output.get(), outputs.tensors[i].get(), hook.get(), nullptr));
     if (!hooked) TheErrors().Take("hooking an output of a call");
     if (hooked.get() == Py_True) ++record->edges;
   }

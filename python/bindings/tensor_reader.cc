@@ -77,9 +77,8 @@ void PythonTensorReader::Describe(PyObject* tensor, TensorInfo* info) {
   info->view.dtype = tensor::ParseDType(info->dtype_text);
   info->requires_grad = items[5] == Py_True;
   if (items[6] != Py_None) {  // static text: the framework's reasons are few and interned
-    PyObject* reason = items[6];
+    PyObject* reason = Py_NewRef(items[6]);
     PyUnicode_InternInPlace(&reason);
-    Py_INCREF(reason);
     info->reason = Utf8(reason);
   }
   if (items[2] == Py_None) return;

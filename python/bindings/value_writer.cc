@@ -141,7 +141,7 @@ void ValueWriter::WriteDict(RecordBuilder* builder, std::string_view key, PyObje
   PyObject *name = nullptr, *item = nullptr;
   Py_ssize_t position = 0;
   while (PyDict_Next(value, &position, &name, &item)) {
-    const PyRef held = PyRef::Borrow(item);
+    const PyRef held[] = {PyRef::Borrow(name), PyRef::Borrow(item)};
     if (PyUnicode_Check(name)) {
       Write(builder, Utf8(name), item, depth + 1);
     } else {
@@ -330,7 +330,7 @@ void ValueWriter::WriteCaptured(RecordBuilder* builder, std::string_view key,
 
 void ValueWriter::Flatten(PyObject* value, FlatTensors* flat, int depth) const {
   if (reader_->IsTensor(value)) {
-    flat->tensors.push_back(value);
+    flat->tensors.push_back(PyRef::Borrow(value));
     return;
   }
   if (depth > kMaxDepth || value == Py_None || PyLong_Check(value) || PyFloat_Check(value) ||
@@ -345,10 +345,9 @@ void ValueWriter::Flatten(PyObject* value, FlatTensors* flat, int depth) const {
     FlattenContainer(value, PyRef::Borrow(fields).get(), flat, depth);
     flat->open.Leave();
   } else if (PyObject* name = HeldName(value)) {
-    PyRef held = PyRef::Steal(PyObject_GetAttr(value, name));
+    const PyRef held = PyRef::Steal(PyObject_GetAttr(value, name));
     if (!held) return PyErr_Clear();
     Flatten(held.get(), flat, depth + 1);
-    flat->kept.push_back(std::move(held));
   }
 }
 
@@ -393,25 +392,17 @@ void ValueWriter::FlattenContainer(PyObject* value, PyObject* fields, FlatTensor
                                    int depth) const {
   if (PyTuple_Check(value) || PyList_Check(value)) {
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(value); ++i) {
-      Flatten(PySequence_Fast_GET_ITEM(value, i), flat, depth + 1);
+      Flatten(PyRef::Borrow(PySequence_Fast_GET_ITEM(value, i)).get(), flat, depth + 1);
     }
     return;
   }
   PyObject *name = nullptr, *item = nullptr;
   Py_ssize_t position = 0;
   while (PyDict_Next(fields, &position, &name, &item)) {
-    if (fields == value) {
-      Flatten(item, flat, depth + 1);
-      continue;
-    }
-    PyRef made = PyRef::Steal(PyObject_GetAttr(value, name));
-    if (!made) {
-      PyErr_Clear();
-      continue;
-    }
-    const size_t before = flat->tensors.size();
-    Flatten(made.get(), flat, depth + 1);
-    if (flat->tensors.size() != before) flat->kept.push_back(std::move(made));
+    const PyRef member =
+        fields == value ? PyRef::Borrow(item) : PyRef::Steal(PyObject_GetAttr(value, name));
+    if (!member) PyErr_Clear();
+    if (member) Flatten(member.get(), flat, depth + 1);
   }
 }
 

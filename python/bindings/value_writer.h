@@ -41,14 +41,12 @@ class OpenContainers {
 };
 
 /// Tensors in the order in which records name them: lists, tuples, dicts and dataclasses are looked
-/// into. `kept` holds what was only made for looking (computed attributes).
+/// into. Held: looking may run code of the program, which may change what it looked into.
 struct FlatTensors {
-  std::vector<PyObject*> tensors;
-  std::vector<PyRef> kept;
+  std::vector<PyRef> tensors;
   OpenContainers open;
   void Clear() {
     tensors.clear();
-    kept.clear();
     open.Clear();
   }
 };

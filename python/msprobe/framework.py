@@ -4,7 +4,7 @@
 and the engine do the rest.
 """
 
-from typing import Any, List, Optional, Protocol, Tuple
+from typing import Any, Callable, List, Optional, Protocol, Tuple
 
 # (module, name prefix "Module.encoder.fc.Linear", [(parameter name, parameter)])
 ModuleEntry = Tuple[Any, str, List[Tuple[str, Any]]]
@@ -74,5 +74,8 @@ class Framework(Protocol):
     def end_gradients(self) -> None:
         """The step has ended."""
 
-    def watch_gradient(self, value: Any, save: Any) -> None:
-        """Calls `save(gradient)` when the gradient of `value` is known (PrecisionDebugger.save)."""
+    def watch_gradient(self, value: Any, save: Any) -> List[Callable[[], None]]:
+        """Calls `save(gradient)` when the gradient of `value` is known (PrecisionDebugger.save).
+
+        Gives what takes the watches away again.
+        """

@@ -3,7 +3,7 @@
 import atexit
 import json
 import os
-from typing import Any, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 from msprobe import _core
 from msprobe.config import Config, is_number, read_json
@@ -65,6 +65,7 @@ class Session:
         self._steps_seen: set = set()
         self._ended = False
         self._dumped_modules: List[Any] = []
+        self._gradient_watches: List[Callable[[], None]] = []  # of saved values, in this step
         self._pid = os.getpid()
         self._configure()
         atexit.register(self.end)
@@ -115,7 +116,7 @@ class Session:
                 if self.writer is not None and self.current_step == step:
                     _core.save(f"{name}_grad", gradient)
 
-            self.framework.watch_gradient(variable, save_gradient)
+            self._gradient_watches += self.framework.watch_gradient(variable, save_gradient)
 
     def register_custom_api(self, module: Any, api: str, prefix: Optional[str]) -> None:
         if (id(module), api) in self._custom_patches:
@@ -266,6 +267,9 @@ class Session:
         _core.end_step()
         self._remove_patches()
         self.framework.end_gradients()
+        for remove in self._gradient_watches:
+            remove()
+        self._gradient_watches.clear()
         writer.close()
         self._steps_taken += 1
         name = "debug.json" if self.config.level == "debug" else "dump.json"

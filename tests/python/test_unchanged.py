@@ -255,6 +255,20 @@ def test_fault_5_everything_is_as_before_after_stop(debugger):
         assert after[key] == before[key], key
 
 
+def test_fault_5_saved_values_have_no_hooks_after_the_step(debugger):
+    d = debugger(level="debug")
+    layer = nn.Linear(3, 3)
+    for _ in range(2):
+        d.start()
+        between = layer(torch.ones(2, 3))
+        d.save(layer.weight, "weight")
+        d.save([between], "between")
+        between.sum().backward()
+        d.stop()
+        d.step()
+        assert not layer.weight._backward_hooks and not between._backward_hooks
+
+
 def test_fault_6_the_framework_raises_its_own_errors(debugger):
     def errors():
         texts = []

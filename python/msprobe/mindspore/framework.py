@@ -2,7 +2,7 @@
 
 import os
 import threading
-from typing import Any, List, Optional, Tuple
+from typing import Any, Callable, List, Optional, Tuple
 
 from mindspore import Tensor, _c_expression, context, nn
 from mindspore.common.api import _pynative_executor
@@ -99,10 +99,12 @@ class MindSporeFramework:
         self._parameters.remove()
         tensors.gradient_functions.remove()
 
-    def watch_gradient(self, value: Any, save: Any) -> None:
-        for tensor in value if isinstance(value, (list, tuple)) else [value]:
-            if isinstance(tensor, Tensor):
-                gradients.watch_tensor(tensor, save)
+    def watch_gradient(self, value: Any, save: Any) -> List[Callable[[], None]]:
+        return [
+            gradients.watch_tensor(tensor, save)
+            for tensor in (value if isinstance(value, (list, tuple)) else [value])
+            if isinstance(tensor, Tensor)
+        ]
 
 
 def _run_operators_at_once() -> None:

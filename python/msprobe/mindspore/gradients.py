@@ -5,7 +5,7 @@ aliases made by the operator that MindSpore's own backward hooks of cells use.
 """
 
 import collections
-from typing import Any, Iterable, List, Optional
+from typing import Any, Callable, Iterable, List, Optional
 
 import mindspore
 from mindspore._c_expression import HookType
@@ -71,12 +71,19 @@ def hook_output(tensor: Any, hook: Any) -> bool:
     return True
 
 
-def watch_tensor(tensor: Any, save: Any) -> None:
+def watch_tensor(tensor: Any, save: Any) -> Callable[[], None]:
+    """Gives what takes the watch away."""
     def hook(gradient: Any) -> Any:
         save(gradient)
         return gradient
 
-    TensorPy.register_hook(tensor, hook)
+    handle = TensorPy.register_hook(tensor, hook)
+
+    def remove() -> None:
+        if is_parameter(tensor):  # others die with what computed them
+            TensorPy.remove_hook(handle)
+
+    return remove
 
 
 def watch_passes(patches: Any) -> None:

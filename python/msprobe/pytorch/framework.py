@@ -1,7 +1,7 @@
 """PyTorch as msprobe.framework.Framework describes it."""
 
 import os
-from typing import Any, List, Optional, Tuple
+from typing import Any, Callable, List, Optional, Tuple
 
 import torch
 
@@ -78,7 +78,9 @@ class TorchFramework:
     def end_gradients(self) -> None:
         self._function_hook.remove()
 
-    def watch_gradient(self, value: Any, save: Any) -> None:
-        for tensor in value if isinstance(value, (list, tuple)) else [value]:
-            if isinstance(tensor, torch.Tensor) and tensor.requires_grad:
-                gradients.watch_tensor(tensor, save)
+    def watch_gradient(self, value: Any, save: Any) -> List[Callable[[], None]]:
+        return [
+            gradients.watch_tensor(tensor, save)
+            for tensor in (value if isinstance(value, (list, tuple)) else [value])
+            if isinstance(tensor, torch.Tensor) and tensor.requires_grad
+        ]

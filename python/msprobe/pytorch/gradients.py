@@ -1,7 +1,7 @@
 """Gradients: the engine taps the edges of torch's graph; here is what it asks torch through."""
 
 import collections
-from typing import Any
+from typing import Any, Callable
 
 import torch
 
@@ -46,5 +46,6 @@ class FunctionHook:
             del torch.autograd.Function._register_hook
 
 
-def watch_tensor(tensor: Any, save: Any) -> None:
-    tensor.register_hook(save)
+def watch_tensor(tensor: Any, save: Any) -> Callable[[], None]:
+    """Gives what takes the watch away."""
+    return tensor.register_hook(save).remove

@@ -126,11 +126,12 @@ def _sent(tensor: Any) -> Any:
 
 
 def wait() -> None:
-    for device in _started_on:
+    # Waiting lets other threads run, and they start more.
+    devices = [_started_on.pop() for _ in range(len(_started_on))]
+    for device in devices:
         synchronize = _synchronize(device)
         if synchronize is not None and device.type != "cpu":
             synchronize(*([] if device.type == "mps" else [device]))
-    _started_on.clear()
 
 
 def started_summary(handle: Tuple) -> Tuple:
