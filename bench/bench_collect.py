@@ -18,6 +18,7 @@ import sys
 import tempfile
 
 import collect_bounds
+import disk_rate
 import peers
 import report
 from collect_bounds import added, ratio
@@ -103,6 +104,11 @@ class Runner:
             return None
         result = json.loads((directory / "result.json").read_text())
         result["entries"] = self.entries(directory / "dump") if side == "ours" else 0
+        if side == "ours" and case.task == "tensor":  # while the kernel still holds what was written
+            sizes = disk_rate.sizes_of(directory / "dump" / "step1")
+            rates = disk_rate.measure(directory / "plain", sizes)
+            result["disk"] = {"files": len(sizes), "bytes": sum(sizes), **dataclasses.asdict(rates)}
+            shutil.rmtree(directory / "plain")
         shutil.rmtree(directory / "dump", ignore_errors=True)
         report.keep(f"{case.name or 'parts: ' + case.task}, {side}", result)
         return result
@@ -136,8 +142,19 @@ def measure_case(runner: Runner, case: Case, with_peer: bool, missed: list[Case]
     entries = ours[0]["entries"]
     microseconds = added(ours) * 1e6
     cost = f"{microseconds / entries:.1f} µs an entry" if entries else f"{microseconds:.0f} µs a step"
+    if "disk" in ours[0]:
+        cost += "; " + beside_the_disk(ours)
     return [case.name, f"{ratio(peer, CLOCK):.2f}" if peer else "–", f"{ratio(ours, CLOCK):.2f}",
             f"{ratio(ours, THREAD):.2f}", cost, str(entries) if entries else "–", case.goal]
+
+
+def beside_the_disk(results: list[dict]) -> str:
+    """The bytes that a step saves: how fast the disk takes them from anybody, and how fast they come."""
+    saved = results[0]["disk"]
+    disk, kernel = (statistics.median(result["disk"][key] for result in results) for key in ("disk", "kernel"))
+    rates = [disk, saved["bytes"] / middle(results, "recorded", CLOCK), kernel]
+    return ("disk: {:.0f} MB/s, ours: {:.0f} MB/s, files that the kernel keeps in memory: {:.0f} MB/s ".format(
+        *(rate / 1e6 for rate in rates)) + f"({saved['bytes'] / 1e6:.0f} MB in {saved['files']} files a step)")
 
 
 def measure_calls(runner: Runner, with_peer: bool) -> list[str]:

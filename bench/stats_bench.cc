@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "msprobe/statistics.h"
@@ -74,6 +75,15 @@ void RegisterAll() {
         ->Arg(64)
         ->Arg(4096)
         ->Arg(16 << 20);
+  }
+  // Of 64 KiB and 1 MiB, as in a small model: what a checksum takes besides statistics, and what
+  // reading alone takes.
+  for (const auto& [name, mode] : {std::pair("statistics/float32", SummaryMode::kStatistics),
+                                   std::pair("crc32/float32", SummaryMode::kCrc32),
+                                   std::pair("xor/float32", SummaryMode::kXor)}) {
+    benchmark::RegisterBenchmark(name, Contiguous, DType::kFloat32, mode)
+        ->Arg(16 << 10)
+        ->Arg(256 << 10);
   }
   benchmark::RegisterBenchmark("crc32/float32", Contiguous, DType::kFloat32, SummaryMode::kCrc32)
       ->Arg(64)

@@ -53,9 +53,9 @@ const TensorSummary* SummaryCache::Find(const TensorView& view, SummaryMode mode
   Entry& entry = entries_[Place(*key)];
   const bool same_place = entry.key.data == key->data && entry.key.layout == key->layout;
   if (same_place && moment != 0 && entry.key.moment == moment) return &entry.summary;
-  if (!runs || bytes > kMostBytes) return nullptr;
-  if (view.dtype == DType::kFloat32 && mode != SummaryMode::kXor && layout.contiguous() &&
-      bytes > kHeadBytes) {
+  // The XOR of the bytes costs no more than their fingerprint.
+  if (!runs || bytes > kMostBytes || mode == SummaryMode::kXor) return nullptr;
+  if (view.dtype == DType::kFloat32 && layout.contiguous() && bytes > kHeadBytes) {
     key->head = Fingerprint(layout.data, kHeadBytes, 0);
     key->open = !same_place || entry.key.head != key->head;
     if (key->open) return nullptr;

@@ -53,6 +53,13 @@ TEST_F(SummaryCacheTest, KnowsTheSameBytes) {
   EXPECT_TRUE(Known(View(kShape)));
 }
 
+TEST_F(SummaryCacheTest, ReadsAnewForXorUnlessNothingCanHaveChanged) {
+  EXPECT_FALSE(Known(View(kShape), 0, SummaryMode::kXor));
+  EXPECT_FALSE(Known(View(kShape), 0, SummaryMode::kXor));
+  EXPECT_FALSE(Known(View(kShape), 5, SummaryMode::kXor));
+  EXPECT_TRUE(Known(View(kShape), 5, SummaryMode::kXor));
+}
+
 TEST_F(SummaryCacheTest, SeesEveryChangedElement) {
   EXPECT_FALSE(Known(View(kShape)));
   for (const size_t at : {size_t{0}, size_t{77}, values_.size() - 1}) {

@@ -116,8 +116,8 @@ test_sanitized_python() {
   # Python itself never frees all it has; libstdc++ has to be there before its exceptions are watched.
   RESULTS=sanitized-python PYTHONPATH="$PWD/$directory/package" ASAN_OPTIONS=detect_leaks=0 \
     LD_PRELOAD="$(g++ -print-file-name=libasan.so) $(g++ -print-file-name=libstdc++.so)" \
-    run_pytest .venv tests/python/test_{config,debugger,deferred,distributed,ending_threads,gradients,kept,kept_by_modules,listed}.py \
-      tests/python/test_{recorded,seed,tool_errors,unchanged}.py
+    run_pytest .venv tests/python/test_{changed_while_recorded,config,debugger,deferred,distributed,ending_threads,gradients,kept}.py \
+      tests/python/test_{kept_by_modules,listed,odd_values,recorded,same_names,seed,tool_errors,two_names,unchanged}.py
 }
 
 # clang-tidy takes as long as all other parts together: ./dev lint alone runs it.
