@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <exception>
 #include <fstream>
 #include <mutex>
@@ -26,7 +27,7 @@ size_t AvailableCores() {
   double period = 0;
   if (file >> quota >> period && quota != "max" && period > 0) {
     const double limit = std::strtod(quota.c_str(), nullptr) / period;
-    cores = std::min(cores, std::max<size_t>(1, static_cast<size_t>(limit + 0.5)));
+    cores = std::min(cores, std::max<size_t>(1, static_cast<size_t>(std::llround(limit))));
   }
   return cores;
 }
@@ -54,10 +55,12 @@ void ParallelFor(size_t count, size_t grain, size_t threads,
   const size_t extra = std::min(std::max<size_t>(1, threads), std::max<size_t>(1, chunks)) - 1;
   std::vector<std::thread> workers;
   workers.reserve(extra);
-  try {
-    for (size_t i = 0; i < extra; ++i) workers.emplace_back(work);
-  } catch (const std::system_error&) {
-    // No more threads to be had: fewer of them do the same work.
+  for (size_t i = 0; i < extra; ++i) {
+    try {
+      workers.emplace_back(work);
+    } catch (const std::system_error&) {
+      break;  // no more threads to be had: fewer of them do the same work
+    }
   }
   work();
   for (std::thread& worker : workers) worker.join();

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 
@@ -45,7 +46,7 @@ bool Mend(const siginfo_t& info) {
   Slot* slot = FindSlot(address);
   if (slot == nullptr) return false;
   const int error_before = errno;
-  void* const page = reinterpret_cast<void*>(address & ~(page_size - 1));
+  auto* const page = static_cast<std::byte*>(info.si_addr) - (address & (page_size - 1));
   const bool mended = ::mmap(page, page_size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
                              -1, 0) != MAP_FAILED;
   if (mended) slot->torn.store(true, std::memory_order_relaxed);

@@ -42,6 +42,7 @@ class TextTaker final : public app::QueryTaker {
   void Columns(const std::vector<std::string>& names) override { rows_.push_back(names); }
   void Row(const Statement& row) override {
     std::vector<std::string> cells;
+    cells.reserve(static_cast<size_t>(row.columns()));
     for (int i = 0; i < row.columns(); ++i) {
       cells.push_back(report::PrintableName(CellText(row, i)));
     }

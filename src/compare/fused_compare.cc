@@ -96,7 +96,7 @@ void CompareFusedGroups(Comparison* comparison) {
     NodeResult& first = comparison->nodes[group.targets.front()];
     std::string reason =
         comparison->reasons[first.reason] + "; taken together the statistics differ by: ";
-    reason += output + (output.empty() || weight.empty() ? "" : ", ") + weight;
+    reason.append(output).append(output.empty() || weight.empty() ? "" : ", ").append(weight);
     const auto id = static_cast<uint32_t>(comparison->reasons.size());
     comparison->reasons.push_back(std::move(reason));
     for (const graph::NodeId node : group.targets) comparison->nodes[node].reason = id;

@@ -28,67 +28,55 @@ enum class Sum : uint8_t {
   kAttention,    ///< over the width of a head, then over the keys
 };
 
+struct SumOfApis {
+  Sum sum;
+  std::string_view names;  // of APIs and classes of modules, spaces between them
+};
+
+constexpr SumOfApis kSums[] = {
+    {Sum::kNone,
+     "abs add addcdiv addcmul arange cat chunk clamp clone concat contiguous cos "
+     "detach div dropout embedding eq erf exp expand flatten float full gather ge "
+     "gelu getitem gt half hardswish iadd idiv imul isub itruediv le log lt "
+     "masked_fill maximum minimum mul ne neg one_hot ones pad permute pow radd "
+     "reciprocal relu repeat reshape rmul roll rsqrt rsub select sigmoid silu sin "
+     "split sqrt square squeeze stack sub tanh tensor to transpose tril triu truediv "
+     "type type_as unsqueeze view where zeros zeros_like bfloat16 unbind GELU ReLU "
+     "SiLU Dropout Embedding Sigmoid Tanh Identity Flatten leaky_relu LeakyReLU "
+     "softplus"},
+    {Sum::kProduct, "matmul mm bmm mv dot linear rmatmul Linear"},
+    {Sum::kSecond, "addmm baddbmm addmv addbmm"},
+    {Sum::kConvolution, "conv1d conv2d conv3d Conv1d Conv2d Conv3d"},
+    {Sum::kTransposed,
+     "conv_transpose1d conv_transpose2d conv_transpose3d ConvTranspose1d "
+     "ConvTranspose2d ConvTranspose3d"},
+    {Sum::kLastExtent,
+     "softmax log_softmax layer_norm rms_norm normalize LayerNorm RMSNorm Softmax "
+     "LogSoftmax"},
+    {Sum::kChannel,
+     "batch_norm BatchNorm1d BatchNorm2d BatchNorm3d instance_norm group_norm "
+     "GroupNorm SyncBatchNorm"},
+    {Sum::kRatio,
+     "mean sum norm var std var_mean prod logsumexp cross_entropy nll_loss mse_loss "
+     "l1_loss smooth_l1_loss binary_cross_entropy kl_div avg_pool1d avg_pool2d "
+     "avg_pool3d adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d "
+     "AdaptiveAvgPool2d AvgPool2d CrossEntropyLoss MSELoss mean_square"},
+    {Sum::kAttention, "scaled_dot_product_attention"},
+};
+
 const std::unordered_map<std::string_view, Sum>& SumsByApi() {
-  static const auto* const kSums = [] {
+  static const auto* const kByApi = [] {
     auto* sums = new std::unordered_map<std::string_view, Sum>;
-    const auto add = [sums](Sum sum, std::initializer_list<std::string_view> names) {
-      for (const std::string_view name : names) sums->emplace(name, sum);
-    };
-    add(Sum::kNone, {"abs",    "add",      "addcdiv",     "addcmul",    "arange",     "cat",
-                     "chunk",  "clamp",    "clone",       "concat",     "contiguous", "cos",
-                     "detach", "div",      "dropout",     "embedding",  "eq",         "erf",
-                     "exp",    "expand",   "flatten",     "float",      "full",       "gather",
-                     "ge",     "gelu",     "getitem",     "gt",         "half",       "hardswish",
-                     "iadd",   "idiv",     "imul",        "isub",       "itruediv",   "le",
-                     "log",    "lt",       "masked_fill", "maximum",    "minimum",    "mul",
-                     "ne",     "neg",      "one_hot",     "ones",       "pad",        "permute",
-                     "pow",    "radd",     "reciprocal",  "relu",       "repeat",     "reshape",
-                     "rmul",   "roll",     "rsqrt",       "rsub",       "select",     "sigmoid",
-                     "silu",   "sin",      "split",       "sqrt",       "square",     "squeeze",
-                     "stack",  "sub",      "tanh",        "tensor",     "to",         "transpose",
-                     "tril",   "triu",     "truediv",     "type",       "type_as",    "unsqueeze",
-                     "view",   "where",    "zeros",       "zeros_like", "bfloat16",   "unbind",
-                     "GELU",   "ReLU",     "SiLU",        "Dropout",    "Embedding",  "Sigmoid",
-                     "Tanh",   "Identity", "Flatten",     "leaky_relu", "LeakyReLU",  "softplus"});
-    add(Sum::kProduct, {"matmul", "mm", "bmm", "mv", "dot", "linear", "rmatmul", "Linear"});
-    add(Sum::kSecond, {"addmm", "baddbmm", "addmv", "addbmm"});
-    add(Sum::kConvolution, {"conv1d", "conv2d", "conv3d", "Conv1d", "Conv2d", "Conv3d"});
-    add(Sum::kTransposed, {"conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
-                           "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"});
-    add(Sum::kLastExtent, {"softmax", "log_softmax", "layer_norm", "rms_norm", "normalize",
-                           "LayerNorm", "RMSNorm", "Softmax", "LogSoftmax"});
-    add(Sum::kChannel, {"batch_norm", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "instance_norm",
-                        "group_norm", "GroupNorm", "SyncBatchNorm"});
-    add(Sum::kRatio, {"mean",
-                      "sum",
-                      "norm",
-                      "var",
-                      "std",
-                      "var_mean",
-                      "prod",
-                      "logsumexp",
-                      "cross_entropy",
-                      "nll_loss",
-                      "mse_loss",
-                      "l1_loss",
-                      "smooth_l1_loss",
-                      "binary_cross_entropy",
-                      "kl_div",
-                      "avg_pool1d",
-                      "avg_pool2d",
-                      "avg_pool3d",
-                      "adaptive_avg_pool1d",
-                      "adaptive_avg_pool2d",
-                      "adaptive_avg_pool3d",
-                      "AdaptiveAvgPool2d",
-                      "AvgPool2d",
-                      "CrossEntropyLoss",
-                      "MSELoss",
-                      "mean_square"});
-    add(Sum::kAttention, {"scaled_dot_product_attention"});
+    for (const auto& [sum, names] : kSums) {
+      for (size_t begin = 0; begin < names.size();) {
+        const size_t end = std::min(names.find(' ', begin), names.size());
+        sums->emplace(names.substr(begin, end - begin), sum);
+        begin = end + 1;
+      }
+    }
     return sums;
   }();
-  return *kSums;
+  return *kByApi;
 }
 
 /// "Torch.matmul.0.forward" → "matmul"; "Module.a.0.Linear.forward.0" → "Linear".

@@ -84,6 +84,7 @@ std::vector<fs::path> StepDirectories(const fs::path& root) {
   }
   std::sort(steps.begin(), steps.end());
   std::vector<fs::path> paths;
+  paths.reserve(steps.size());
   for (auto& [step, path] : steps) paths.push_back(std::move(path));
   return paths;
 }

@@ -68,16 +68,21 @@ Status JsonFile::GarbageError(size_t offset) const {
   return Corrupt("is damaged at byte " + std::to_string(offset));
 }
 
-Status JsonFile::Corrupt(std::string fact) const {
-  return CorruptError(name_ + " " + fact, "collect again, or repair the file by hand", path());
+Status JsonFile::Corrupt(std::string_view fact) const {
+  return CorruptError((name_ + " ").append(fact), "collect again, or repair the file by hand",
+                      path());
 }
 
 void JsonFile::ReportTorn(size_t whole_end, base::Diagnostics* diagnostics) const {
-  const size_t cut = text().size() - whole_end;
-  diagnostics->Add(base::DiagnosticKind::kTornTail,
-                   CorruptError(name_ + " is cut off: it was read up to the last whole record, " +
-                                    std::to_string(cut) + " bytes were left out",
-                                "`msprobe inspect --repair` makes the file whole", path()));
+  const std::string cut = std::to_string(text().size() - whole_end);
+  Status torn =
+      whole_end > begin_ + 1
+          ? CorruptError(name_ + " is cut off: it was read up to the last whole record, " + cut +
+                             " bytes were left out",
+                         "`msprobe inspect --repair` makes the file whole", path())
+          : CorruptError(name_ + " is cut off before the end of its first record", "collect again",
+                         path());
+  diagnostics->Add(base::DiagnosticKind::kTornTail, std::move(torn));
 }
 
 Status JsonFile::CheckEnd(size_t end) const {

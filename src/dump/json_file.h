@@ -40,7 +40,7 @@ class JsonFile {
   /// Error if anything but white space follows the object, which ended at `end`.
   Status CheckEnd(size_t end) const;
   /// Adds name and path of the file to the fact of an error.
-  Status Corrupt(std::string fact) const;
+  Status Corrupt(std::string_view fact) const;
   const std::string& name() const { return name_; }
   std::string path() const { return path_.string(); }
 

@@ -104,7 +104,8 @@ void OpenFile::WarmUp(size_t unit) {
     const std::shared_lock reading(loaded->mutex);
     loaded->target_search.Prepare();
     loaded->golden_search.Prepare();
-  } catch (const std::bad_alloc&) {  // a search will say so
+  } catch (const std::bad_alloc&) {
+    return;  // a search will say so
   }
 }
 

@@ -201,6 +201,7 @@ Status WriteMerged(std::vector<Cursor> cursors, Entries* by_parent, Entries* by_
   MSPROBE_RETURN_IF_ERROR(AddRoots(cursors, by_parent));
   std::erase_if(cursors, [](Cursor& cursor) { return !cursor.Next(); });
   std::vector<Cursor*> heap;
+  heap.reserve(cursors.size());
   for (Cursor& cursor : cursors) heap.push_back(&cursor);
   const auto later = [](const Cursor* a, const Cursor* b) { return b->Key() < a->Key(); };
   std::ranges::make_heap(heap, later);
@@ -264,6 +265,7 @@ Status NodeIndexes::Write(const NodeIndexRoots& roots, PageFile* file) {
   MSPROBE_ASSIGN_OR_RETURN(const base::ScratchFile::Mapping mapping, scratch_.Map());
   const std::string_view bytes = mapping.text();
   std::vector<Cursor> cursors;
+  cursors.reserve(runs_.size());
   for (const Run& run : runs_) cursors.emplace_back(run.rows, bytes.substr(run.begin, run.size));
   Entries by_id(file, roots.by_id);
   MSPROBE_RETURN_IF_ERROR(WriteById(cursors, &by_id));

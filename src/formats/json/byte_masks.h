@@ -23,7 +23,7 @@ struct JsonByteMasks {
 inline JsonByteMasks ClassifyJsonBytes(const char* bytes) {
   JsonByteMasks masks;
   for (int i = 0; i < 4; ++i) {
-    const __m128i v = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + 16 * i));
+    const __m128i v = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + ptrdiff_t{16} * i));
     // Square and curly brackets differ in bit 0x20 only.
     const __m128i folded = _mm_or_si128(v, _mm_set1_epi8(0x20));
     const auto bits = [i](__m128i equal) {

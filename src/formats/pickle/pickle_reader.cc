@@ -48,7 +48,7 @@ class Machine {
       case Opcode::kBinInt:
         PushInteger(Kind::kInteger, static_cast<int32_t>(TakeNumber<uint32_t>()));
         return true;
-      case Opcode::kInt: PushDecimal(TakeLine()); return true;
+      case Opcode::kInt:
       case Opcode::kLong: PushDecimal(TakeLine()); return true;
       case Opcode::kLong1: PushLong(Take(TakeNumber<uint8_t>())); return true;
       case Opcode::kLong4: PushLong(Take(TakeNumber<uint32_t>())); return true;
