@@ -93,7 +93,7 @@ def _one_of(key: str, value: Any, words: Any) -> str:
     return value
 
 
-def _boolean(key: str, value: Any) -> bool:
+def boolean(key: str, value: Any) -> bool:
     if not isinstance(value, bool):
         raise MsprobeError(f"{key} is {json.dumps(value, default=str)}, allowed are true and false")
     return value
@@ -157,7 +157,7 @@ def _check(data: Dict[str, Any], where: str) -> Config:
             setattr(config, key, _numbers(key, data[key]))
     for key in ("async_dump", "extra_info", "overwrite", "dump_enable"):
         if data.get(key) is not None:
-            setattr(config, key, _boolean(key, data[key]))
+            setattr(config, key, boolean(key, data[key]))
     if data.get("risk_level") is not None:
         config.risk_level = _one_of("risk_level", data["risk_level"], RISK_LEVELS)
     if data.get("precision") is not None:

@@ -6,8 +6,18 @@ import sys
 _said = set()
 
 
+def _print(text, file):
+    """Training goes on where nobody can read it."""
+    try:
+        print(text, file=file, flush=True)
+    except UnicodeEncodeError:
+        _print(text.encode("ascii", "backslashreplace").decode("ascii"), file)
+    except (OSError, ValueError):  # the reader has gone away, or the file is closed
+        pass
+
+
 def say(text):
-    print(text, flush=True)
+    _print(text, sys.stdout)
 
 
 def warn(text, *, kind=None):
@@ -16,7 +26,7 @@ def warn(text, *, kind=None):
         if kind in _said:
             return
         _said.add(kind)
-    print(f"msprobe: warning: {text}", file=sys.stderr, flush=True)
+    _print(f"msprobe: warning: {text}", sys.stderr)
 
 
 def did_you_mean(word, words):

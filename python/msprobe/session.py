@@ -6,11 +6,12 @@ import os
 from typing import Any, Callable, Dict, List, Optional
 
 from msprobe import _core
-from msprobe.config import Config, is_number, read_json
+from msprobe.config import Config, boolean, is_number, read_json
 from msprobe.earlier_checksums import read_checksums
 from msprobe.errors import MsprobeError
 from msprobe.framework import Framework
 from msprobe.notices import BANNER, say, warn
+from msprobe.stack_text import format_stack
 
 _set_up_for: Optional[Framework] = None
 
@@ -31,15 +32,6 @@ def set_up(framework: Framework) -> None:
     _core.set_up(parts)
     _set_up_for = framework
     os.register_at_fork(after_in_child=_core.abandon)
-
-
-def format_stack(frames: List[Any]) -> List[str]:
-    import linecache
-
-    return [
-        f"File {file}, line {line}, in {function}, \n {linecache.getline(file, line).strip()}"
-        for file, line, function in frames
-    ]
 
 
 class Session:
@@ -65,6 +57,7 @@ class Session:
         self._steps_seen: set = set()
         self._ended = False
         self._dumped_modules: List[Any] = []
+        self._model_ids: List[int] = []  # of the step; the engine holds the models
         self._gradient_watches: List[Callable[[], None]] = []  # of saved values, in this step
         self._pid = os.getpid()
         self._configure()
@@ -84,6 +77,9 @@ class Session:
             self._open_step(model, token_range)
             if self.writer is None:
                 return
+        elif self._is_another(model):
+            warn("start() got another model than the step began with, its modules are not recorded: "
+                 "give start() a list of all models", kind="another model")
         self._become_rank()
         self._install()
         _core.start()
@@ -180,8 +176,7 @@ class Session:
         level = self.config.level
         if model is None and level in ("L0", "mix"):
             raise MsprobeError(f"start() needs a model at level {level}")
-        models = model if isinstance(model, (list, tuple)) else [] if model is None else [model]
-        if any(not self.framework.is_model(item) for item in models):
+        if any(not self.framework.is_model(item) for item in _models(model)):
             raise MsprobeError("model is neither a model of the framework nor a list or tuple of them")
         if token_range is not None:
             if model is None:
@@ -193,6 +188,12 @@ class Session:
                 raise MsprobeError(f"token_range is {token_range}, the first is behind the last")
         if rank_id is not None and not is_number(rank_id):
             raise MsprobeError(f"rank_id is {rank_id}, allowed are whole numbers from 0 on")
+
+    def _is_another(self, model: Any) -> bool:
+        """Whether it has modules that the step, which has begun, does not record."""
+        if model is None or self.config.level not in ("L0", "mix"):
+            return False
+        return [id(one) for one in _models(model)] != self._model_ids
 
     def _rank(self) -> Optional[int]:
         return self._rank_id if self._rank_id is not None else self.framework.rank()
@@ -210,7 +211,7 @@ class Session:
         if self.config.dump_enable is None:
             return True
         try:  # the file is the switch
-            return bool(read_json(str(self.config_path)).get("dump_enable", False))
+            return boolean("dump_enable", read_json(str(self.config_path)).get("dump_enable", False))
         except MsprobeError as error:
             warn(f"the switch dump_enable cannot be read, nothing is collected: {error}", kind="switch")
             return False
@@ -248,15 +249,14 @@ class Session:
             return
         _core.set_token_range(None if token_range is None else tuple(token_range))
         entries: List[Any] = []
-        roots: List[Any] = []
-        if model is not None:
-            roots = list(model) if isinstance(model, (list, tuple)) else [model]
-            if config.level in ("L0", "mix"):
-                for index, root in enumerate(roots):
-                    prefix = self.framework.module_word(root)
-                    if isinstance(model, (list, tuple)):
-                        prefix += f".{index}"
-                    entries.extend(self.framework.modules(root, prefix))
+        roots = _models(model)
+        self._model_ids = [id(root) for root in roots]
+        if config.level in ("L0", "mix"):
+            for index, root in enumerate(roots):
+                prefix = self.framework.module_word(root)
+                if isinstance(model, (list, tuple)):
+                    prefix += f".{index}"
+                entries.extend(self.framework.modules(root, prefix))
         self.framework.watch_objects(roots, config)
         _core.set_modules(entries, roots)
         _core.begin_step(self.writer)
@@ -383,6 +383,11 @@ def _trampoline() -> Any:
     from msprobe.trampoline import make_trampoline
 
     return make_trampoline
+
+
+def _models(model: Any) -> List[Any]:
+    """What start() was given: none, one, or a list of them."""
+    return list(model) if isinstance(model, (list, tuple)) else [] if model is None else [model]
 
 
 def _label(module: Any) -> str:
