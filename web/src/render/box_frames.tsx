@@ -12,6 +12,9 @@ const GAP_PX = 2;
 /** Far behind what can be in sight. */
 const MOST_UNITS = 4 * ORIGIN_UNITS;
 
+/** Where frames are cut off moves by so much, as all are drawn anew then. */
+const CLIP_UNITS = 32 * ROW_UNITS;
+
 interface Props {
   frames: readonly Frame[];
   side: Side;
@@ -19,11 +22,19 @@ interface Props {
   /** The unit that places are counted from, and pixels of one. */
   origin: number;
   unit: number;
+  /** The units whose lines are drawn. */
+  begin: number;
+  end: number;
 }
 
-export function BoxFrames({ frames, side, look, origin, unit }: Props) {
+export function BoxFrames({ frames, side, look, origin, unit, begin, end }: Props) {
+  // A frame keeps its size while one scrolls through it, so that it is not drawn anew. But the browser draws
+  // thousands of pixels around what is in sight: it need not do so for frames far from all lines.
+  const top = Math.floor((begin - origin) / CLIP_UNITS) * CLIP_UNITS * unit;
+  const bottom = Math.ceil((end - origin) / CLIP_UNITS) * CLIP_UNITS * unit;
+  const clip = `rect(${top}px, auto, ${bottom}px, auto)`;
   return (
-    <div class={`frames ${side}`} aria-hidden="true">
+    <div class={`frames ${side}`} aria-hidden="true" style={{ clip }}>
       {frames.map(({ row, ...frame }) => {
         const paint = row.depth > look.leftOut ? look.framePaint(row, side) : null;
         if (paint === null) return null;

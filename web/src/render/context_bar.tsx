@@ -24,7 +24,7 @@ export function ContextBar({ app, view, unit }: { app: App; view: GraphView; uni
         return (
           <>
             {i > 0 && <span aria-hidden="true">›</span>}
-            <button type="button" class="quiet" key={spot.parent.depth} onClick={() => go(spot)}>
+            <button type="button" class="quiet" onClick={() => go(spot)}>
               <NameText className="" name={brief?.label ?? "…"} full={brief?.name ?? ""} />
             </button>
           </>

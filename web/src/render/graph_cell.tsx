@@ -29,7 +29,16 @@ interface Sign {
   paint?: Paint;
 }
 
-export function graphCell(props: Props) {
+/** What a cell of a width shows of its node. */
+interface CellParts {
+  names: string[];
+  style: Record<string, string>;
+  cls: string;
+  signs: Sign[];
+  shape: string;
+}
+
+export function cellParts(props: Props): CellParts {
   const { brief, rows, open, coloring, bands, width, nameFirst } = props;
   const room = roomOf(width, 1);
   const paint = paintOf(coloring, bands, brief);
@@ -57,6 +66,17 @@ export function graphCell(props: Props) {
   if (room === 0 || nameFirst) names.push("narrow");
   // Each part that may be cut costs the browser time in every frame: say which may not.
   if (neededWidth(brief, cls, signs, shape) <= width) names.push("fits");
+  return { names, style, cls, signs, shape };
+}
+
+/** The same for widths in which the same is shown. */
+export function partsKey({ names, cls, signs, shape }: CellParts): string {
+  return `${names.join(" ")} ${cls !== ""} ${signs.map((sign) => sign.className)} ${shape !== ""}`;
+}
+
+export function graphCell(props: Props) {
+  const { brief, rows } = props;
+  const { names, style, cls, signs, shape } = cellParts(props);
   return (
     <div class={names.join(" ")} style={style}>
       {rows > 0 ? (

@@ -7,7 +7,7 @@ import type { RowLine } from "../layout/window";
 import { indexPaint } from "../model/paint";
 import { text } from "../state/language";
 import { NameText, shortened } from "../widgets/name_text";
-import { graphCell } from "./graph_cell";
+import { cellParts, graphCell, partsKey } from "./graph_cell";
 import type { Look } from "./look";
 
 interface Props {
@@ -22,33 +22,47 @@ interface Props {
 /** Drawn anew only when something of it has changed: most rows only move when one is opened. */
 export class GraphLine extends Component<Props> {
   private readonly element = createRef<HTMLDivElement>();
+  /** What both halves had room for when they were drawn. */
+  private content = "";
 
   override shouldComponentUpdate(next: Props): boolean {
     const now = this.props;
-    if (next.top !== now.top) this.place(next.top);
-    return (
+    const changed =
       next.line.row !== now.line.row ||
       next.line.open !== now.line.open ||
       next.selected !== now.selected ||
-      !next.look.sameAt(next.line.depth, now.look) ||
-      next.id !== now.id
-    );
+      next.id !== now.id ||
+      (next.look !== now.look &&
+        !(next.look.sameButLevels(now.look) && contentOf(next) === this.content));
+    if (!changed) this.place(next);
+    return changed;
   }
 
   override componentDidMount(): void {
-    this.place(this.props.top);
+    this.place(this.props);
   }
 
-  private place(top: number): void {
+  override componentDidUpdate(): void {
+    this.place(this.props);
+  }
+
+  /** Where it stands, and how far its halves are set in: so a row moves without being drawn anew. */
+  private place({ top, line, look }: Props): void {
     const { current } = this.element;
-    if (current !== null) current.style.top = `${top}px`;
+    if (current === null) return;
+    current.style.top = `${top}px`;
+    const { left, right } = look.inset(line.depth);
+    for (const half of current.children) {
+      if (half instanceof HTMLElement && half.classList.contains("half")) {
+        half.style.paddingInline = `${left}px ${right}px`;
+      }
+    }
   }
 
   override render({ id, line, selected, look }: Props) {
     const { row } = line;
     const leaf = row === undefined || row.n === 0;
-    const { left, right } = look.inset(line.depth);
-    const paddingInline = `${left}px ${right}px`;
+    this.content = contentOf(this.props);
     return (
       <div
         ref={this.element}
@@ -66,7 +80,7 @@ export class GraphLine extends Component<Props> {
         {look.sides.map((side, i) => (
           <>
             {i === 1 && gutter(row, look)}
-            <div class={`half ${side}`} key={side} style={{ paddingInline }}>
+            <div class={`half ${side}`} key={side}>
               {half(line, side, look)}
             </div>
           </>
@@ -97,7 +111,7 @@ function spoken(row: Row): string {
 // Plain functions: hundreds of components would cost more than what they draw.
 
 function half(line: RowLine, side: Side, look: Look) {
-  const { row, open, depth } = line;
+  const { row } = line;
   if (row === undefined) return <div class="box waiting" />;
   const brief: Brief | null = row[side];
   if (brief === null) {
@@ -109,9 +123,24 @@ function half(line: RowLine, side: Side, look: Look) {
       </div>
     );
   }
+  return graphCell(cellOf(brief, row, line, side, look));
+}
+
+function cellOf(brief: Brief, row: Row, { open, depth }: RowLine, side: Side, look: Look) {
   const { coloring, bands, narrow: nameFirst } = look;
   const width = look.boxWidth(depth, side);
-  return graphCell({ brief, rows: row.n, open, coloring, bands, width, nameFirst });
+  return { brief, rows: row.n, open, coloring, bands, width, nameFirst };
+}
+
+/** Which parts both halves have room for: as long as these stay, only their insets can change. */
+function contentOf({ line, look }: Props): string {
+  const { row } = line;
+  if (row === undefined) return "";
+  const parts = look.sides.map((side) => {
+    const brief = row[side];
+    return brief === null ? "" : partsKey(cellParts(cellOf(brief, row, line, side, look)));
+  });
+  return parts.join("/");
 }
 
 function gutter(row: Row | undefined, look: Look) {

@@ -26,13 +26,8 @@ export class Look {
     return this.leftOut === other.leftOut && this.sameButLevels(other);
   }
 
-  /** Whether a row of a depth looks the same: most rows do not move when outer levels go. */
-  sameAt(depth: number, other: Look): boolean {
-    if (this === other) return true;
-    return this.inset(depth).left === other.inset(depth).left && this.sameButLevels(other);
-  }
-
-  private sameButLevels(other: Look): boolean {
+  /** Whether rows differ in how far they are set in at most. */
+  sameButLevels(other: Look): boolean {
     return (
       this.sides === other.sides &&
       this.widths.t === other.widths.t &&

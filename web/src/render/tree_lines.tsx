@@ -6,7 +6,7 @@ import { useRef } from "preact/hooks";
 import type { Side } from "../api/types";
 import { levelsLeftOut, levelWidths } from "../layout/nesting";
 import type { RowLine, Window } from "../layout/window";
-import { ROW_UNITS } from "../model/row_tree";
+import { END_UNITS, ROW_UNITS } from "../model/row_tree";
 import type { App } from "../state/app";
 import { type GraphView, isRow, type Spot } from "../state/graph_view";
 import type { Selected } from "../state/navigation";
@@ -19,7 +19,7 @@ import type { Size, TreeScroll } from "./tree_scroll";
 
 /** Rows drawn beyond the edges, and the step in which the drawn part moves. */
 const MARGIN_ROWS = 8;
-const STEP_ROWS = 8;
+const STEP_ROWS = 4;
 const NO_LINES: Window = { lines: [], frames: [], missing: [], touched: new Set() };
 const BOTH: readonly Side[] = ["t", "g"];
 const ONE: Record<Side, readonly Side[]> = { t: ["t"], g: ["g"] };
@@ -85,7 +85,10 @@ export function TreeLines({ app, view, name, scroll, element, focus }: Props) {
   };
   const { unit } = size.value;
   const { lines, frames } = drawn.value;
-  const origin = originOf(lines[0]?.offset ?? 0);
+  const begin = lines[0]?.offset ?? 0;
+  const last = lines.at(-1);
+  const end = last === undefined ? 0 : last.offset + (isRow(last) ? ROW_UNITS : END_UNITS);
+  const origin = originOf(begin);
   const selected = app.navigation.selected.value;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the tree handles the keyboard
@@ -98,7 +101,7 @@ export function TreeLines({ app, view, name, scroll, element, focus }: Props) {
       onDblClick={doubleClick}
     >
       {look.value.sides.map((side) => (
-        <BoxFrames key={side} {...{ frames, side, origin, unit }} look={look.value} />
+        <BoxFrames key={side} {...{ frames, side, origin, unit, begin, end }} look={look.value} />
       ))}
       {lines.filter(isRow).map((line) => {
         const id = rowId(name, line);
