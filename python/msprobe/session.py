@@ -191,9 +191,8 @@ class Session:
 
     def _is_another(self, model: Any) -> bool:
         """Whether it has modules that the step, which has begun, does not record."""
-        if model is None or self.config.level not in ("L0", "mix"):
-            return False
-        return [id(one) for one in _models(model)] != self._model_ids
+        by_modules = self.config.level in ("L0", "mix")
+        return by_modules and model is not None and list(map(id, _models(model))) != self._model_ids
 
     def _rank(self) -> Optional[int]:
         return self._rank_id if self._rank_id is not None else self.framework.rank()
@@ -250,7 +249,7 @@ class Session:
         _core.set_token_range(None if token_range is None else tuple(token_range))
         entries: List[Any] = []
         roots = _models(model)
-        self._model_ids = [id(root) for root in roots]
+        self._model_ids = list(map(id, roots))
         if config.level in ("L0", "mix"):
             for index, root in enumerate(roots):
                 prefix = self.framework.module_word(root)
