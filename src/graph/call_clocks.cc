@@ -78,7 +78,9 @@ CallClocks ClockCalls(const std::vector<std::vector<CallEntry>>& entries, size_t
     const uint32_t after = result.clocks[call] + (call < calls ? 1 : 0);
     for (const size_t later : next[call]) {
       result.clocks[later] = std::max(result.clocks[later], after);
-      if (waits[later] > 0 && --waits[later] == 0) ready.push_back(later);
+      if (waits[later] == 0) continue;
+      --waits[later];
+      if (waits[later] == 0) ready.push_back(later);
     }
   }
   result.clocks.resize(calls);

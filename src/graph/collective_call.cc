@@ -79,15 +79,15 @@ void ReadGroup(const dump::Record& record, CollectiveCall* call) {
   std::string_view ranks;
   std::string_view id;
   for (const Value& value : record.values) {
-    if (value.type.ends_with("ProcessGroup") && value.kind == dump::ValueKind::kScalar) {
+    const std::string_view key = LastPart(value.key);
+    const bool is_scalar = value.kind == dump::ValueKind::kScalar;
+    if (value.type.ends_with("ProcessGroup") && is_scalar) {
       ranks = Member(value.value_text, "group_ranks");
       id = value.value_text;
-    } else if (LastPart(value.key) == "group_ranks") {
+    } else if (key == "group_ranks") {
       ranks = value.value_text;
-    } else if (LastPart(value.key) == "group_id") {
+    } else if (key == "group_id" || (key == "group" && is_scalar)) {  // MindSpore names its groups
       id = value.value_text;
-    } else if (LastPart(value.key) == "group" && value.kind == dump::ValueKind::kScalar) {
-      id = value.value_text;  // MindSpore names its groups
     }
   }
   call->ranks = ParseRanks(ranks);

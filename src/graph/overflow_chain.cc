@@ -190,6 +190,7 @@ class Chainer {
 
   void SortRanks() {
     std::vector<const Found*> order;
+    order.reserve(found_.size());
     for (const Found& found : found_) order.push_back(&found);
     std::ranges::sort(order, [](const Found* a, const Found* b) {
       const auto key = [](const Found* f) {
