@@ -44,6 +44,10 @@ install_package() {
   local venv=$1 sources
   [ -f pyproject.toml ] || return 0
   mapfile -t sources < <(package_sources)
+  # Their names as well: a file that is moved has the same contents.
+  mkdir -p build
+  printf '%s\n' "${sources[@]}" > build/package-sources.txt
+  sources+=(build/package-sources.txt)
   up_to_date "$venv/.msprobe-package-stamp" "${sources[@]}" && return 0
   say "installing the msprobe package into $venv"
   run_quietly "build/logs/$(basename "$venv")-msprobe.log" \
