@@ -296,6 +296,8 @@ bool ValueWriter::Capture(PyObject* tensor, bool save, const CaptureAs& as,
   if (info.on_device && !reader_->Fetch(tensor, &info)) return true;
   if (info.view.data == nullptr && ElementCount(info.view.shape) != 0) return true;
   captured->contents.clear();
+  captured->contents.reserve(static_cast<size_t>(ElementCount(info.view.shape)) *
+                             ElementSize(info.view.dtype));
   tensor::BlockReader blocks(info.view);
   for (auto block = blocks.Next(); !block.empty(); block = blocks.Next()) {
     captured->contents.insert(captured->contents.end(), block.begin(), block.end());
