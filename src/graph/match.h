@@ -76,11 +76,11 @@ struct Match {
   std::vector<NodeId> target_of_golden;
   std::vector<MatchReason> target_reason;
   std::vector<MatchReason> golden_reason;
-  std::vector<bool> mismatched;    ///< by target node (loose): paired, but type/shape/count differ
-  std::vector<bool> by_mapping;    ///< by target node: type and shape are not held against the pair
+  std::vector<bool> mismatched;  ///< by target node (loose): paired, but type/shape/count differ
+  std::vector<bool> by_mapping;  ///< by target node: type and shape are not held against the pair
   std::vector<bool> applied_rules;  ///< of the layer mapping, by number; those behind: not applied
   std::vector<float> confidence;    ///< by target node, of pairs, 0 … 1; only filled by kAuto
-  std::vector<FusedGroup> groups;  ///< kAuto; their nodes have no partner
+  std::vector<FusedGroup> groups;   ///< kAuto; their nodes have no partner
   std::vector<uint32_t> target_group;  ///< kAuto: by node, into groups; kNoGroup: in none
   std::vector<uint32_t> golden_group;
   /// By which rule the records of all pairs but the roots have still to be checked, and BreakPair()
