@@ -132,8 +132,9 @@ def running(command: list[str], address: str | None) -> Iterator[Server]:
             process.wait()
 
 
-def drive(script: str, *arguments: str) -> dict:
-    done = subprocess.run([node(), str(DRIVERS / script), *arguments], capture_output=True, text=True, timeout=280)
+def drive(script: str, *arguments: str, timeout: float) -> dict:
+    command = [node(), str(DRIVERS / script), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
     if done.returncode != 0:
         raise RuntimeError(f"{script} {arguments}: {done.stderr[-2000:]}")
     found = json.loads(done.stdout.splitlines()[-1])
@@ -143,7 +144,7 @@ def drive(script: str, *arguments: str) -> dict:
 
 def our_viewer(file: pathlib.Path) -> dict:
     with running([str(CLI), "view", str(file.parent), "--port", "0"], None) as server:
-        found = drive("ours.mjs", server.address, file.name)
+        found = drive("ours.mjs", server.address, file.name, timeout=280)
         return {**found, "memory": server.peak}
 
 
@@ -159,7 +160,8 @@ def other_viewer(file: pathlib.Path) -> dict:
                 break
             time.sleep(0.2)
         idle = server.peak
-        found = drive("plugin.mjs", server.address, file.parent.name)
+        # With hundreds of megabytes its page stands still for minutes.
+        found = drive("plugin.mjs", server.address, file.parent.name, timeout=1200)
         return {**found, "memory": server.peak - idle}
 
 
