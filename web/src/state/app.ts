@@ -54,6 +54,8 @@ export class App {
   private noticeTimer: ReturnType<typeof setTimeout> | undefined;
   private written = "";
   private shows = 0;
+  /** How many places are on the way: what is shown meanwhile is not what the address asks for. */
+  private readonly showing = signal(0);
 
   constructor(source: Source) {
     this.workspace = new Workspace(source);
@@ -102,6 +104,7 @@ export class App {
     const { workspace, suspects } = this;
     this.shows += 1;
     const mine = this.shows;
+    this.showing.value += 1;
     this.failure.value = null;
     try {
       workspace.linked.value = place.linked ?? true;
@@ -123,6 +126,8 @@ export class App {
       if (place.node !== null) await this.goByName(place.node);
     } catch (error) {
       if (!isAbort(error) && mine === this.shows) this.failure.value = failureOf(error);
+    } finally {
+      this.showing.value -= 1;
     }
   }
 
@@ -219,10 +224,11 @@ export class App {
 
   private keepAddress(): void {
     const address = formatPlace(this.place());
-    if (this.workspace.loading.value !== null || address === this.written) return;
+    const onTheWay = this.showing.value > 0 || this.workspace.loading.value !== null;
+    if (onTheWay || address === this.written) return;
     this.written = address;
     afterDrawing(() => {
-      if (this.written === address) writeAddress(address, false);
+      if (this.written === address && this.showing.value === 0) writeAddress(address, false);
     });
   }
 }
