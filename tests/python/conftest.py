@@ -22,6 +22,10 @@ from dump_directory import Dump, read_dump, units, write_config  # noqa: E402, F
 torch.set_num_threads(1)
 
 
+watches_memory = pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""),
+                                    reason="AddressSanitizer keeps memory that has been freed")
+
+
 def needs_safe_loading(dtype):
     """Skips where torch does not write or load its own files of a dtype (weights_only)."""
     buffer = io.BytesIO()

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from conftest import Dump, units
+from conftest import Dump, units, watches_memory
 
 pytestmark = pytest.mark.skipif(not torch.distributed.is_available(), reason="no torch.distributed")
 
@@ -162,6 +162,7 @@ def test_data_parallel_training_keeps_its_bits(run_script, tmp_path):
     assert "Module.module.0.Linear.parameters_grad.0" in names
 
 
+@watches_memory
 def test_fault_22_many_handles_that_nobody_waits_for(run_script, tmp_path):
     result = _run(run_script, """
         def memory():

@@ -13,7 +13,7 @@ import pytest
 import torch
 from torch import nn
 
-from conftest import Dump, PrecisionDebugger, read_dump, units, write_config
+from conftest import Dump, PrecisionDebugger, read_dump, units, watches_memory, write_config
 from msprobe.errors import MsprobeError
 
 LOOP = """
@@ -279,6 +279,7 @@ def test_fault_23_children_of_the_process_record_nothing(run_script, tmp_path):
         assert any("__add__" in name or "sum" in name for name in dump.names)
 
 
+@watches_memory
 def test_memory_stays_flat_over_many_steps(debugger):
     model = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
     d = debugger(level="mix")
