@@ -140,8 +140,8 @@ TEST(MatchesYamlTest, WhatAMappingCannotSayIsAComment) {
   }
   const std::string yaml = MatchesYaml(index, {{1, 1}});
   EXPECT_EQ(yaml,
-            "{}\n# not expressible: \"Functional.a\\n: b.0.forward\" with "
-            "\"Functional.a\\n: b.0.forward\"\n");
+            "{}\n# has no rule, calls pair by name and order inside their modules: "
+            "\"Functional.a\\n: b.0.forward\" with \"Functional.a\\n: b.0.forward\"\n");
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ std::string MatchesYaml(const visfile::UnitIndex& index, const std::vector<IdPai
     const auto known = modules ? paths.emplace(t.path, g.path).first : paths.end();
     if (known != paths.end() && known->second == g.path) continue;
     // Quoted, so that no name ends its line.
-    comments += "# not expressible: ";
+    comments += modules ? "# contradicts a rule above: "
+                        : "# has no rule, calls pair by name and order inside their modules: ";
     formats::AppendJsonString(target, &comments);
     comments += " with ";
     formats::AppendJsonString(golden, &comments);

@@ -72,7 +72,7 @@ class TransformerMaker {
     this.module(attn, `${path}.attn.qkv`, "Linear", later ? drift : this.small(), victim);
     this.call(attn, "Torch.matmul", later ? drift : this.small(), { shape: HEADS, ...victim });
     if (bad) {
-      const reason = "no node of the golden side has this name and these shapes";
+      const reason = "no such name";
       this.call(attn, "Tensor.mul_", 0, { shape: HEADS, only: "t", reason, micro });
     }
     const culprit = {
