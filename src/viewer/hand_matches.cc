@@ -136,7 +136,7 @@ Result<std::vector<IdPair>> HandMatches::Remove(visfile::UnitSource* unit,
   return removed;
 }
 
-void HandMatches::Restore(std::vector<NamePairs> actions, visfile::UnitSource* unit,
+void HandMatches::Restore(const std::vector<NamePairs>& actions, visfile::UnitSource* unit,
                           compare::CompareMode mode) {
   if (actions.empty()) return;
   UnitIndex& index = unit->mutable_index();

@@ -35,7 +35,7 @@ class HandMatches {
   Result<std::vector<IdPair>> Remove(visfile::UnitSource* unit, compare::CompareMode mode,
                                      const std::optional<IdPair>& pair);
   /// Applies what was saved; pairs whose nodes are gone or matched by now are left out.
-  void Restore(std::vector<NamePairs> actions, visfile::UnitSource* unit,
+  void Restore(const std::vector<NamePairs>& actions, visfile::UnitSource* unit,
                compare::CompareMode mode);
 
   /// Puts pairs back that Remove() has taken from a copy of this.

@@ -104,7 +104,7 @@ Status Api::AddMatch(const Call& call) {
   visfile::UnitSource* const source = context.unit->source.get();
   MSPROBE_ASSIGN_OR_RETURN(const std::vector<IdPair> made,
                            context.unit->hand.Add(source, mode, pair, children));
-  const Status saved = Save(context);
+  Status saved = Save(context);
   if (!saved.ok()) {
     // What is shown and what is saved must agree.
     MSPROBE_RETURN_IF_ERROR(context.unit->hand.Remove(source, mode, std::nullopt).status());
@@ -130,7 +130,7 @@ Status Api::RemoveMatch(const Call& call) {
   HandMatches before = context.unit->hand;
   MSPROBE_ASSIGN_OR_RETURN(const std::vector<IdPair> removed,
                            context.unit->hand.Remove(source, mode, pair));
-  const Status saved = Save(context);
+  Status saved = Save(context);
   if (!saved.ok()) {
     context.unit->hand = std::move(before);
     context.unit->hand.ApplyAgain(removed, source, mode);
