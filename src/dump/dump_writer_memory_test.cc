@@ -25,9 +25,12 @@ bool MayAllocate() {
   return left > 0 || (left < 0 && !fails_for_good);
 }
 
+void* AllocateOrNull(size_t size) {
+  return MayAllocate() ? std::malloc(size > 0 ? size : 1) : nullptr;
+}
+
 void* Allocate(size_t size) {
-  if (!MayAllocate()) throw std::bad_alloc();
-  void* memory = std::malloc(size > 0 ? size : 1);
+  void* memory = AllocateOrNull(size);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
@@ -36,6 +39,9 @@ void* Allocate(size_t size) {
 
 void* operator new(size_t size) { return Allocate(size); }
 void* operator new[](size_t size) { return Allocate(size); }
+// Sanitizers have their own of these, which do not call those above.
+void* operator new(size_t size, const std::nothrow_t&) noexcept { return AllocateOrNull(size); }
+void* operator new[](size_t size, const std::nothrow_t&) noexcept { return AllocateOrNull(size); }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete[](void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, size_t) noexcept { std::free(memory); }
