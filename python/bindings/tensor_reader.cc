@@ -77,7 +77,8 @@ void PythonTensorReader::Describe(PyObject* tensor, TensorInfo* info) {
   info->view.dtype = tensor::ParseDType(info->dtype_text);
   info->requires_grad = items[5] == Py_True;
   if (items[6] != Py_None) {  // static text: the framework's reasons are few and interned
-    PyObject* reason = Py_NewRef(items[6]);
+    PyObject* reason = items[6];
+    Py_INCREF(reason);  // interning may put another object in its place
     PyUnicode_InternInPlace(&reason);
     info->reason = Utf8(reason);
   }
