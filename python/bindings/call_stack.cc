@@ -7,6 +7,8 @@
 #endif
 #include "python/bindings/call_stack.h"
 
+#include <frameobject.h>
+
 #include "python/bindings/tool_errors.h"
 #ifdef MSPROBE_INTERPRETER_FRAMES
 #include <internal/pycore_frame.h>

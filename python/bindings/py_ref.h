@@ -7,6 +7,17 @@
 #include <string_view>
 #include <utility>
 
+#if PY_VERSION_HEX < 0x030A0000
+inline PyObject* Py_NewRef(PyObject* object) {
+  Py_INCREF(object);
+  return object;
+}
+inline PyObject* Py_XNewRef(PyObject* object) {
+  Py_XINCREF(object);
+  return object;
+}
+#endif
+
 namespace msprobe::python {
 
 /// Owns one reference to a Python object. Needs the GIL wherever it is copied or destroyed.

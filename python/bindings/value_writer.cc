@@ -195,7 +195,12 @@ void ValueWriter::WriteOther(RecordBuilder* builder, std::string_view key, PyObj
       plain_types_.insert(type);
     }
   }
+#if PY_VERSION_HEX >= 0x030B0000
   const PyRef name = PyRef::Steal(PyType_GetQualName(type));
+#else
+  const PyRef name =
+      PyRef::Steal(PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__qualname__"));
+#endif
   if (!name) PyErr_Clear();
   builder->Object(key, Utf8(name.get()));
 }

@@ -28,15 +28,15 @@ struct ViewerOptions {
   uint64_t max_cached_bytes = uint64_t{2} << 30;  ///< least recently used files are dropped
   bool allow_saving = true;                       ///< matches by hand may be saved beside the file
   /// Besides the root: tensor files below it may be read, to compare pairs made by hand.
-  std::filesystem::path data;
+  std::filesystem::path data = {};
   /// How dumps are compared on the fly: a golden side for the dump at the root, and the options of
   /// matching. The target is the dump that is looked at.
-  app::UnitJob dumps;
+  app::UnitJob dumps = {};
 };
 
 /// What an exported report may hold.
 struct ExportLimits {
-  std::string subtree;  ///< a node's name: only what is in it; empty: all
+  std::string subtree = {};  ///< a node's name: only what is in it; empty: all
   uint64_t nodes = 250'000;
   uint64_t detail_bytes = uint64_t{32} << 20;
 };

@@ -14,7 +14,7 @@ StackKey StackKey::Of(std::string_view text) {
 }
 
 uint32_t StackTable::Find(const StackKey& key, bool* added) {
-  if (2 * size_ >= slots_.size()) Grow();
+  if (size_t{2} * size_ >= slots_.size()) Grow();
   Slot* slot = Probe(key);
   *added = slot->number == UINT32_MAX;
   if (*added) *slot = {key, size_++};

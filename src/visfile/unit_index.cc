@@ -132,13 +132,9 @@ void LinkBothWays(SideIndex* from, SideIndex* to) {
   for (uint32_t id = 0; id < from->size(); ++id) {
     const uint32_t partner = from->partners[id];
     if (partner == kNoNode) continue;
-    if (partner >= to->size()) {
-      from->partners[id] = kNoNode;
-    } else if (to->partners[partner] == kNoNode) {
-      to->partners[partner] = id;
-    } else if (to->partners[partner] != id) {
-      from->partners[id] = kNoNode;
-    }
+    const bool exists = partner < to->size();
+    if (exists && to->partners[partner] == kNoNode) to->partners[partner] = id;
+    if (!exists || to->partners[partner] != id) from->partners[id] = kNoNode;
   }
 }
 
