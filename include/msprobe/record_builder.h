@@ -15,8 +15,9 @@
 namespace msprobe {
 
 namespace dump {
+struct SharedContents;
 struct TensorFile;
-}
+}  // namespace dump
 
 /// Values of a tensor that a device is still computing or copying.
 class LaterValues {
@@ -44,6 +45,8 @@ struct TensorDescription {
   /// Values to save in a tensor file; null: none. They are copied before Tensor() returns, once
   /// for as long as equal ones wait for being written.
   const TensorView* contents = nullptr;
+  /// In place of the data of `contents`: its values, which were copied earlier.
+  std::shared_ptr<dump::SharedContents> taken;
   /// File name without extension; empty: "<entry>.<place>", e.g.
   /// "Functional.relu.0.forward.input.0". Too long names and '/' are replaced by a hash.
   std::string_view data_name;

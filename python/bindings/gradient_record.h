@@ -23,8 +23,8 @@ struct CapturedTensor {
   std::string reason;
   DType element_type = DType::kUnknown;
   bool has_contents = false;
-  std::vector<std::byte> contents;     ///< C order
-  std::shared_ptr<LaterValues> later;  ///< in place of summary and contents
+  std::shared_ptr<dump::SharedContents> contents;  ///< null: no elements
+  std::shared_ptr<LaterValues> later;              ///< in place of summary and contents
 };
 
 /// One gradient of a call: of an output (what flows in) or of an input (what flows out).

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <new>
 #include <span>
 #include <string>
 
+#include "dump/shared_contents.h"
 #include "python/bindings/tool_errors.h"
-#include "tensor/gather.h"
 
 namespace msprobe::python {
 namespace {
@@ -297,16 +298,12 @@ bool ValueWriter::Capture(PyObject* tensor, bool save, const CaptureAs& as,
   captured->requires_grad = info.requires_grad;
   captured->reason = info.reason;
   captured->has_contents = false;
+  captured->contents = nullptr;
   if (!at_once || !save || !info.reason.empty()) return true;
   if (info.on_device && !reader_->Fetch(tensor, &info)) return true;
   if (info.view.data == nullptr && ElementCount(info.view.shape) != 0) return true;
-  captured->contents.clear();
-  captured->contents.reserve(static_cast<size_t>(ElementCount(info.view.shape)) *
-                             ElementSize(info.view.dtype));
-  tensor::BlockReader blocks(info.view);
-  for (auto block = blocks.Next(); !block.empty(); block = blocks.Next()) {
-    captured->contents.insert(captured->contents.end(), block.begin(), block.end());
-  }
+  captured->contents = dump::TakeContents(info.view);
+  if (captured->contents == nullptr && ElementCount(info.view.shape) != 0) throw std::bad_alloc();
   captured->has_contents = true;
   return true;
 }
@@ -327,10 +324,10 @@ void ValueWriter::WriteCaptured(RecordBuilder* builder, std::string_view key,
   description.later = tensor.later;
   TensorView view;
   if (tensor.has_contents && WantsContents(tensor.summary, tensor.has_summary)) {
-    view.data = tensor.contents.data();
     view.dtype = tensor.element_type;
     view.shape = tensor.shape;
     description.contents = &view;
+    description.taken = tensor.contents;
   }
   builder->Tensor(key, description);
 }

@@ -247,8 +247,8 @@ bool RecordBuilder::Contents(std::string_view key, const TensorDescription& tens
   file.shape.assign(view.shape.begin(), view.shape.end());
   file.bytes = static_cast<uint64_t>(ElementCount(view.shape)) * ElementSize(view.dtype);
   if (file.bytes > 0) {
-    if (view.data == nullptr) return false;
-    file.contents = dump::TakeContents(view);
+    if (view.data == nullptr && tensor.taken == nullptr) return false;
+    file.contents = tensor.taken != nullptr ? tensor.taken : dump::TakeContents(view);
     if (file.contents == nullptr) {
       ++files_without_memory_;
       return false;

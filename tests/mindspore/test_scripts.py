@@ -84,7 +84,7 @@ def test_script_as_it_stands(script, name, count, tmp_path):
         construct = json.loads((unit / "construct.json").read_text())
         assert construct == dict.fromkeys(FORWARD + BACKWARD)
         stack = json.loads((unit / "stack.json").read_text())
-        assert "net.py" in json.dumps(stack) and "msprobe/" not in json.dumps(stack)
+        assert "net.py" in json.dumps(stack) and "site-packages/msprobe/" not in json.dumps(stack)
     assert done.stdout.rstrip().endswith(BANNER) and done.returncode == 0
 
 
