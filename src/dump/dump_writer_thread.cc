@@ -26,9 +26,10 @@ void SayThatMemoryIsGone() {
 
 /// The thread that has just begun gives way to the program's: when it is woken it waits for a free
 /// processor, or for the end of a time slice, instead of taking the place of the thread that woke
-/// it.
+/// it. Where the whole program stands back already it stays with it.
 void DumpWriter::Impl::StandBack() {
   ::pthread_setname_np(::pthread_self(), "msprobe-writer");
+  if (::sched_getscheduler(0) == SCHED_IDLE) return;
   const sched_param no_priority{};
   ::pthread_setschedparam(::pthread_self(), SCHED_BATCH, &no_priority);
 }
