@@ -25,7 +25,7 @@ def example(tmp_path_factory):
     run("cmake", "--build", BUILD, "--target", "msprobe_library")
     run("cmake", "--install", BUILD, "--component", "cpp", "--prefix", prefix)
     build = tmp_path_factory.mktemp("example")
-    run("cmake", "-S", ROOT / "examples/cpp_inference", "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "-G", "Ninja", "-S", ROOT / "examples/cpp_inference", "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}")
     run("cmake", "--build", build)
     return build / "cpp_inference"
 
