@@ -13,9 +13,9 @@ import report
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 REQUIREMENTS = {
-    "1.2.1": ["mindstudio-probe==1.2.1", "service_identity", "setuptools<81"],
+    "1.2.1": ["mindstudio-probe==1.2.1", "service_identity==26.1.0", "setuptools==66.1.1"],
     "26.2.0": ["mindstudio-probe==26.2.0"],
-    "26.2.0-mindspore": ["mindstudio-probe==26.2.0", "numpy<2"],
+    "26.2.0-mindspore": ["mindstudio-probe==26.2.0", "numpy==1.26.4"],
 }
 
 

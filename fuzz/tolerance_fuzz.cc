@@ -10,7 +10,6 @@
 namespace {
 
 using msprobe::compare::ParseToleranceProfile;
-using msprobe::compare::ToleranceProfile;
 
 constexpr const char* kNodes[] = {"Functional.softmax.3.forward", "Module.a.0.Linear.backward.1",
                                   "Module.a.Linear.parameters_grad", "x", ""};

@@ -35,7 +35,7 @@ def check_cpp(rules: dict) -> list[str]:
     problems = []
     root = ROOT / rules["root"]
     allowed = closure(rules["layers"])
-    architecture = (ROOT / "ARCHITECTURE.md").read_text() if (ROOT / "ARCHITECTURE.md").exists() else ""
+    architecture = (ROOT / "ARCHITECTURE.md").read_text()
     for folder in sorted(path.name for path in root.iterdir() if path.is_dir()):
         if folder not in allowed:
             problems.append(f"{rules['root']}/{folder}: not in tools/layers.toml")

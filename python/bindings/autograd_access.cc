@@ -42,7 +42,6 @@ AutogradAccess::AutogradAccess(PyObject* names) : keep_alive_(PyRef::Borrow(name
   task_ = Item(names, "graph_task_id");
   queue_callback_ = Item(names, "queue_callback");
   register_ = Item(names, "register_hook");
-  ordered_dict_ = Item(names, "ordered_dict");
   const PyRef base = Item(names, "tensor_base");
   if (PyErr_Occurred()) return;
   grad_fn_ = FindGetter(base.get(), "grad_fn");

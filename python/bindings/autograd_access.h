@@ -52,7 +52,6 @@ class AutogradAccess {
 
   /// torch's own `Function._register_hook`.
   PyObject* register_hook_function() const { return register_.get(); }
-  PyObject* ordered_dict() const { return ordered_dict_.get(); }
 
  private:
   struct Getter {
@@ -77,7 +76,7 @@ class AutogradAccess {
   PyTypeObject* leaf_type_;
   PyTypeObject* cast_type_;
   PyTypeObject* function_type_;
-  PyRef grad_mode_, autocast_, sequence_, task_, queue_callback_, register_, ordered_dict_;
+  PyRef grad_mode_, autocast_, sequence_, task_, queue_callback_, register_;
   Getter grad_fn_, output_nr_, requires_grad_, base_, version_, variable_;
   std::unordered_map<PyTypeObject*, NodeType> node_types_;
 };

@@ -60,17 +60,6 @@ void BindWriter(nb::module_& m) {
                   nb::arg("rank").none(), nb::arg("task"), nb::arg("level"), nb::arg("framework"),
                   nb::arg("extra_info"), nb::arg("overwrite"), nb::arg("in_background"),
                   nb::arg("tensor_format"), nb::arg("budget").none())
-      .def("count_skipped", [](DumpWriter& writer, const std::string& filter,
-                               uint64_t count) { writer.CountSkipped(filter, count); })
-      .def("count_seen", [](DumpWriter& writer, uint64_t count) { writer.CountSeen(count); })
-      .def("count_not_recordable",
-           [](DumpWriter& writer, const std::string& name, const std::string& reason) {
-             writer.CountNotRecordable(name, reason);
-           })
-      .def("report_problem", [](DumpWriter& writer, const std::string& name,
-                                const std::string& reason) { writer.ReportProblem(name, reason); })
-      .def("add_note", [](DumpWriter& writer, const std::string& text) { writer.AddNote(text); })
-      .def("flush", &DumpWriter::Flush, nb::call_guard<nb::gil_scoped_release>())
       .def("close", &DumpWriter::Close, nb::call_guard<nb::gil_scoped_release>())
       .def("finish",
            [](DumpWriter& writer) {
@@ -87,8 +76,7 @@ void BindWriter(nb::module_& m) {
              const Status status = writer.BecomeRank(rank);
              if (!status.ok()) Throw(status);
            })
-      .def_prop_ro("directory", &DumpWriter::directory)
-      .def_prop_ro("counts", [](DumpWriter& writer) { return ToDict(writer.counts()); });
+      .def_prop_ro("directory", &DumpWriter::directory);
   m.def(
       "prepare_dump_path",
       [](const std::string& dump_path, std::optional<int64_t> rank, bool overwrite) {

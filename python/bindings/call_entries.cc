@@ -15,6 +15,19 @@ struct SiteObject {
   CallSite* site;
 };
 
+// Puts the values of keyword arguments behind the others; gives their names, null on errors.
+PyRef AppendNamed(PyObject* named, std::vector<PyObject*>* all) {
+  PyRef names = PyRef::Steal(PyTuple_New(PyDict_GET_SIZE(named)));
+  if (!names) return names;
+  PyObject *name = nullptr, *value = nullptr;
+  Py_ssize_t position = 0, i = 0;
+  while (PyDict_Next(named, &position, &name, &value)) {
+    PyTuple_SET_ITEM(names.get(), i++, Py_NewRef(name));
+    all->push_back(value);
+  }
+  return names;
+}
+
 // hook(args, kwargs)
 PyObject* CallPacked(PyObject* self, PyObject* const* args, size_t, PyObject*) {
   CallSite* site = reinterpret_cast<SiteObject*>(self)->site;
@@ -26,14 +39,8 @@ PyObject* CallPacked(PyObject* self, PyObject* const* args, size_t, PyObject*) {
   }
   std::vector<PyObject*> all(&PyTuple_GET_ITEM(positional, 0),
                              &PyTuple_GET_ITEM(positional, 0) + count);
-  const PyRef names = PyRef::Steal(PyTuple_New(PyDict_GET_SIZE(named)));
+  const PyRef names = AppendNamed(named, &all);
   if (!names) return nullptr;
-  PyObject *name = nullptr, *value = nullptr;
-  Py_ssize_t position = 0, i = 0;
-  while (PyDict_Next(named, &position, &name, &value)) {
-    PyTuple_SET_ITEM(names.get(), i++, Py_NewRef(name));
-    all.push_back(value);
-  }
   return Invoke(site, all.data(), count, names.get());
 }
 
@@ -96,14 +103,8 @@ PyObject* CallMethodEntry(size_t index, PyObject* self, PyObject* args, PyObject
   const size_t count = all.size();
   PyRef names;
   if (named != nullptr && PyDict_GET_SIZE(named) > 0) {
-    names = PyRef::Steal(PyTuple_New(PyDict_GET_SIZE(named)));
+    names = AppendNamed(named, &all);
     if (!names) return nullptr;
-    PyObject *name = nullptr, *value = nullptr;
-    Py_ssize_t position = 0, i = 0;
-    while (PyDict_Next(named, &position, &name, &value)) {
-      PyTuple_SET_ITEM(names.get(), i++, Py_NewRef(name));
-      all.push_back(value);
-    }
   }
   return Invoke(*method_sites[index], all.data(), count, names.get());
 }

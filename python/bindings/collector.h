@@ -85,16 +85,7 @@ class Collector : public GradientSink {
   void UseLeaf(PyObject* node, PyObject* variable) override;
 
  private:
-  enum Skip : uint8_t {
-    kScope,
-    kList,
-    kDataMode,
-    kTokenRange,
-    kException,
-    kRepeated,
-    kUnfinished,
-    kSkipCount
-  };
+  enum Skip : uint8_t { kScope, kList, kDataMode, kException, kRepeated, kUnfinished, kSkipCount };
   using Arguments = CallArguments;
   struct Waiting;
 

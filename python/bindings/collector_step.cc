@@ -77,8 +77,7 @@ void Collector::EndStep() {
   open_records_ = 0;
   if (writer_ != nullptr) {
     static constexpr std::array<const char*, kSkipCount> kNames = {
-        "scope",     "list", "data_mode", "token_range", "exception", "repeated_backward",
-        "step_ended"};
+        "scope", "list", "data_mode", "exception", "repeated_backward", "step_ended"};
     skipped_[kUnfinished] = open_calls_;
     writer_->CountSeen(seen_);
     for (size_t i = 0; i < kSkipCount; ++i) {

@@ -73,18 +73,4 @@ void Diagnostics::Merge(Diagnostics&& other) {
   if (const auto mapped = further.Map(); mapped.ok()) Spill(mapped->text());
 }
 
-std::string_view DiagnosticKindName(DiagnosticKind kind) {
-  switch (kind) {
-    case DiagnosticKind::kForeignEntry: return "foreign_entry";
-    case DiagnosticKind::kUnknownPrefix: return "unknown_prefix";
-    case DiagnosticKind::kUnplacedNode: return "unplaced_node";
-    case DiagnosticKind::kUnreadableTensor: return "unreadable_tensor";
-    case DiagnosticKind::kUnreadableRecord: return "unreadable_record";
-    case DiagnosticKind::kTornTail: return "torn_tail";
-    case DiagnosticKind::kUnknownKey: return "unknown_key";
-    case DiagnosticKind::kNote: return "note";
-  }
-  return "unknown";
-}
-
 }  // namespace msprobe::base

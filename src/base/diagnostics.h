@@ -55,6 +55,4 @@ class Diagnostics {
   ScratchFile further_tensors_;  ///< texts, each with a zero byte behind it
 };
 
-std::string_view DiagnosticKindName(DiagnosticKind kind);
-
 }  // namespace msprobe::base

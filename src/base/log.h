@@ -9,7 +9,4 @@ enum class LogLevel { kInfo, kWarning, kError };
 /// One line "[WARNING] text" on standard error; whole lines even from several threads.
 void Log(LogLevel level, std::string_view text);
 
-/// Lines below `level` are left out.
-void SetMinimumLogLevel(LogLevel level);
-
 }  // namespace msprobe::base

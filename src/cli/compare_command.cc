@@ -46,12 +46,6 @@ Result<CompareRequest> ReadRequest(const Arguments& arguments) {
   return request;
 }
 
-int Fail(const Status& status) {
-  PrintStatus(status);
-  const int signal_code = SignalExitCode();
-  return signal_code != 0 ? signal_code : app::ExitCode(status);
-}
-
 void LogWritten(const std::filesystem::path& path) {
   base::Log(base::LogLevel::kInfo, "written: " + report::Printable(path.string()));
 }
@@ -61,9 +55,9 @@ int Finish(const CompareRequest& request, app::CompareResults results, bool json
   report::RunReport report = report::MakeRunReport(results.units, &results.details);
   report.rows = results.tables;
   const Result<int> code = JudgeRun(request.gate, report);
-  if (!code.ok()) return Fail(code.status());
+  if (!code.ok()) return PrintFailure(code.status());
   const auto paths = app::WriteRunFiles(request.job, results, report, *code);
-  if (!paths.ok()) return Fail(paths.status());
+  if (!paths.ok()) return PrintFailure(paths.status());
   for (const report::RowsFile& table : report.rows) LogWritten(table.path);
   for (const std::filesystem::path& path : *paths) LogWritten(path);
   const bool any = std::any_of(results.units.begin(), results.units.end(),
@@ -80,14 +74,14 @@ int Finish(const CompareRequest& request, app::CompareResults results, bool json
 
 int RunCompare(const Arguments& arguments) {
   const Result<CompareRequest> request = ReadRequest(arguments);
-  if (!request.ok()) return Fail(request.status());
+  if (!request.ok()) return PrintFailure(request.status());
   base::Diagnostics diagnostics;
   ConsoleObserver observer(false, arguments.Has("--progress_log"));
   Result<app::CompareResults> results =
       app::RunCompareJob(request->job, &observer, &InstallSignalHandlers(), &diagnostics);
   observer.Finish();
   PrintDiagnostics(diagnostics);
-  if (!results.ok()) return Fail(results.status());
+  if (!results.ok()) return PrintFailure(results.status());
   return Finish(*request, std::move(results).value(), arguments.Has("--json"));
 }
 

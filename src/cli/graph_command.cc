@@ -87,11 +87,7 @@ int RunGraph(const Arguments& arguments, bool visualize) {
       app::RunGraphJob(request->job, &observer, &InstallSignalHandlers(), &diagnostics);
   observer.Finish();
   PrintDiagnostics(diagnostics);
-  if (!summary.ok()) {
-    PrintStatus(summary.status());
-    const int signal_code = SignalExitCode();
-    return signal_code != 0 ? signal_code : app::ExitCode(summary.status());
-  }
+  if (!summary.ok()) return PrintFailure(summary.status());
   if (request->job.format == app::OutputFormat::kVisDb) {
     for (const std::filesystem::path& path : summary->outputs) {
       base::Log(base::LogLevel::kInfo, "written: " + report::Printable(path.string()));

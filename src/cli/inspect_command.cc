@@ -1,11 +1,11 @@
 #include <cinttypes>
 #include <cstdio>
 
-#include "app/fail_on.h"
 #include "app/inspect.h"
 #include "app/inspect_json.h"
 #include "cli/command.h"
 #include "cli/console.h"
+#include "cli/job_options.h"
 #include "cli/signals.h"
 #include "report/printable.h"
 
@@ -103,11 +103,7 @@ int RunInspect(const Arguments& arguments) {
   const Result<std::vector<app::UnitReport>> units =
       app::InspectDump(arguments.positional[0], options, &diagnostics);
   PrintDiagnostics(diagnostics);
-  if (!units.ok()) {
-    PrintStatus(units.status());
-    const int signal_code = SignalExitCode();
-    return signal_code != 0 ? signal_code : app::ExitCode(units.status());
-  }
+  if (!units.ok()) return PrintFailure(units.status());
   std::string text;
   for (const app::UnitReport& unit : *units) text += UnitText(unit);
   if (arguments.Has("--json")) {

@@ -6,10 +6,13 @@
 #include <optional>
 #include <utility>
 
+#include "app/fail_on.h"
 #include "app/graph_plan.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/numbers.h"
+#include "cli/console.h"
+#include "cli/signals.h"
 #include "report/junit_xml.h"
 #include "report/printable.h"
 
@@ -98,6 +101,12 @@ Result<int> JudgeRun(const app::Gate& gate, const report::RunReport& report) {
     MSPROBE_RETURN_IF_ERROR(file.Commit());
   }
   return verdict.exit_code;
+}
+
+int PrintFailure(const Status& status) {
+  PrintStatus(status);
+  const int signal_code = SignalExitCode();
+  return signal_code != 0 ? signal_code : app::ExitCode(status);
 }
 
 std::vector<OptionSpec> MatchOptionSpecs(std::string_view match_help,

@@ -27,6 +27,9 @@ Status ReadGate(const Arguments& arguments, const app::UnitJob& job, app::Gate* 
 /// more, and writes the file of --junit.
 Result<int> JudgeRun(const app::Gate& gate, const report::RunReport& report);
 
+/// Says what ended the work. The exit code: of the signal that cancelled it, else of the status.
+int PrintFailure(const Status& status);
+
 /// The options that those read, but for --layer_mapping, the sides and -o.
 std::vector<OptionSpec> MatchOptionSpecs(std::string_view match_help,
                                          std::vector<std::string_view> fuzzy_shorts);

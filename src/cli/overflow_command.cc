@@ -1,4 +1,3 @@
-#include "app/fail_on.h"
 #include "app/overflow_job.h"
 #include "base/log.h"
 #include "cli/command.h"
@@ -18,15 +17,9 @@ Result<app::OverflowJob> ReadJob(const Arguments& arguments) {
   return job;
 }
 
-int Fail(const Status& status) {
-  PrintStatus(status);
-  const int signal_code = SignalExitCode();
-  return signal_code != 0 ? signal_code : app::ExitCode(status);
-}
-
 int RunOverflow(const Arguments& arguments) {
   Result<app::OverflowJob> job = ReadJob(arguments);
-  if (!job.ok()) return Fail(job.status());
+  if (!job.ok()) return PrintFailure(job.status());
   ProgressBar bar;
   job->progress = [&bar](double fraction) { bar.Show(fraction, ""); };
   base::Diagnostics diagnostics;
@@ -34,7 +27,7 @@ int RunOverflow(const Arguments& arguments) {
       app::FindOverflow(*job, &InstallSignalHandlers(), &diagnostics);
   bar.Clear();
   PrintDiagnostics(diagnostics);
-  if (!report.ok()) return Fail(report.status());
+  if (!report.ok()) return PrintFailure(report.status());
   for (const report::OverflowReport::Failure& failure : report->failures) {
     PrintStatus(failure.status);
   }
@@ -43,7 +36,7 @@ int RunOverflow(const Arguments& arguments) {
   if (arguments.Has("--output_path")) {
     const Result<std::filesystem::path> path =
         app::WriteOverflowJson(arguments.Value("--output_path"), json);
-    if (!path.ok()) return Fail(path.status());
+    if (!path.ok()) return PrintFailure(path.status());
     base::Log(base::LogLevel::kInfo, "written: " + report::Printable(path->string()));
   }
   const std::string text = report::OverflowText(*report);

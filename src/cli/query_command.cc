@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "app/fail_on.h"
 #include "app/query.h"
 #include "base/log.h"
 #include "base/number_text.h"
@@ -156,12 +155,6 @@ Result<app::QueryLimits> ReadLimits(const Arguments& arguments) {
   return limits;
 }
 
-int Fail(const Status& status) {
-  PrintStatus(status);
-  const int signal_code = SignalExitCode();
-  return signal_code != 0 ? signal_code : app::ExitCode(status);
-}
-
 Result<bool> Answer(const Arguments& arguments, const app::QueryLimits& limits,
                     app::QueryTables* tables) {
   const std::string& sql = arguments.positional[1];
@@ -186,22 +179,22 @@ int RunQuery(const Arguments& arguments) {
   job.target = arguments.positional[0];
   job.golden = arguments.Value("--golden");
   const Status read = ReadJob(arguments, "strict", &job);
-  if (!read.ok()) return Fail(read);
+  if (!read.ok()) return PrintFailure(read);
   const Result<app::QueryLimits> limits = ReadLimits(arguments);
-  if (!limits.ok()) return Fail(limits.status());
+  if (!limits.ok()) return PrintFailure(limits.status());
   if (arguments.Has("--json") && arguments.Has("--csv")) {
-    return Fail(InvalidArgumentError("--json and --csv are given", "give one of them"));
+    return PrintFailure(InvalidArgumentError("--json and --csv are given", "give one of them"));
   }
   base::Diagnostics diagnostics;
   Result<app::QueryTables> tables =
       app::QueryTables::Open(job, &InstallSignalHandlers(), &diagnostics);
   PrintDiagnostics(diagnostics);
-  if (!tables.ok()) return Fail(tables.status());
+  if (!tables.ok()) return PrintFailure(tables.status());
   for (const report::UnitSummary& unit : tables->results().units) {
-    if (!unit.status.ok()) return Fail(unit.status);
+    if (!unit.status.ok()) return PrintFailure(unit.status);
   }
   const Result<bool> more = Answer(arguments, *limits, &*tables);
-  if (!more.ok()) return Fail(more.status());
+  if (!more.ok()) return PrintFailure(more.status());
   if (*more) base::Log(base::LogLevel::kWarning, "there are more rows; --limit 0 prints them all");
   return 0;
 }

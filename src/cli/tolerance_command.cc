@@ -7,6 +7,7 @@
 #include "base/numbers.h"
 #include "cli/command.h"
 #include "cli/console.h"
+#include "cli/job_options.h"
 #include "cli/signals.h"
 #include "report/printable.h"
 
@@ -43,11 +44,7 @@ int RunTolerance(const Arguments& arguments) {
   const Result<app::ToleranceSummary> summary =
       app::LearnTolerances(*job, nullptr, &InstallSignalHandlers(), &diagnostics);
   PrintDiagnostics(diagnostics);
-  if (!summary.ok()) {
-    PrintStatus(summary.status());
-    const int signal_code = SignalExitCode();
-    return signal_code != 0 ? signal_code : app::ExitCode(summary.status());
-  }
+  if (!summary.ok()) return PrintFailure(summary.status());
   PrintOut("written: " + report::Printable(job->output.string()) + ", " +
            std::to_string(summary->rules) + " rules\n");
   return app::ExitCode(summary->results.units, {}, nullptr);

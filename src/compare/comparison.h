@@ -21,8 +21,8 @@ namespace msprobe::compare {
 enum class CompareMode : uint8_t { kStatistics, kRealData, kMd5, kStructure };
 std::string_view CompareModeName(CompareMode mode);  // "summary", "all", "md5", "structure"
 
-/// graph-semantics §5: from the two dump.json. Adds a note where one side decides against the
-/// other (tensor against statistics → statistics).
+/// From the two dump.json. Adds a note where one side decides against the other (tensor against
+/// statistics → statistics).
 CompareMode ChooseMode(const dump::RankDump& target, const dump::RankDump& golden,
                        base::Diagnostics* diagnostics);
 

@@ -19,9 +19,6 @@ namespace {
 using graph::kNoNode;
 using graph::NodeId;
 
-/// Outputs that are this much further off than the inputs did not get there by rounding alone.
-constexpr double kGrowth = 10;
-
 class Finder {
  public:
   Finder(const Comparison& comparison, FactTable facts)

@@ -12,6 +12,9 @@
 
 namespace msprobe::compare {
 
+/// Outputs that are this much further off than the inputs did not get there by rounding alone.
+inline constexpr double kGrowth = 10;
+
 enum class Role : uint8_t { kNone, kCulprit, kVictim, kAmplifier, kCollective, kUndecidable };
 std::string_view RoleName(Role role);
 

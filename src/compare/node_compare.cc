@@ -14,7 +14,6 @@ namespace msprobe::compare {
 namespace {
 
 using dump::Record;
-using dump::Section;
 using dump::Value;
 using dump::ValueKind;
 using graph::MatchReason;

@@ -142,7 +142,6 @@ class Chainer {
 
   /// What every member puts in was compared, and is too near golden's to explain `error_out`.
   bool AllAgree(const LinkedCall& call, double error_out) const {
-    constexpr double kGrowth = 10;
     return std::ranges::all_of(call.members, [&](const LinkedCall::Member& member) {
       const Communication* there = Find(member);
       return there != nullptr && there->compared && !there->takes_error &&

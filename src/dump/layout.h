@@ -27,7 +27,7 @@ struct DumpTree {
   std::vector<DumpUnit> units;  ///< numeric order: steps, then ranks
 };
 
-/// Classifies what lies under `root` (graph-semantics §2). Foreign entries go to diagnostics.
+/// Classifies what lies under `root`. Foreign entries go to diagnostics.
 Result<DumpTree> FindDumpUnits(const std::filesystem::path& root, base::Diagnostics* diagnostics);
 
 struct UnitPair {

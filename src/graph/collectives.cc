@@ -218,13 +218,4 @@ std::span<const DistributedPeer> Graph::peers(NodeId id) const {
   return {begin, end};
 }
 
-void MatchCollectives(std::span<Graph* const> ranks, std::span<const int64_t> rank_numbers,
-                      base::Diagnostics* diagnostics) {
-  if (ranks.size() < 2) return;
-  CollectiveLinker linker;
-  for (size_t i = 0; i < ranks.size(); ++i) linker.Add(*ranks[i], rank_numbers[i]);
-  linker.Finish(diagnostics);
-  for (size_t i = 0; i < ranks.size(); ++i) linker.Link(i, ranks[i]);
-}
-
 }  // namespace msprobe::graph

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/scratch_directory.h"
+#include "graph/collective_linker.h"
 #include "graph/graph.h"
 
 namespace msprobe::graph {
@@ -62,9 +63,10 @@ class CollectivesTest : public testing::Test {
   }
 
   void Link() {
-    std::vector<Graph*> graphs;
-    for (const auto& graph : graphs_) graphs.push_back(graph.get());
-    MatchCollectives(graphs, numbers_, &diagnostics_);
+    CollectiveLinker linker;
+    for (size_t i = 0; i < graphs_.size(); ++i) linker.Add(*graphs_[i], numbers_[i]);
+    linker.Finish(&diagnostics_);
+    for (size_t i = 0; i < graphs_.size(); ++i) linker.Link(i, graphs_[i].get());
   }
 
   /// "1:send:broadcast.0", …

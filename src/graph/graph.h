@@ -75,14 +75,14 @@ struct Graph {
   std::vector<NodeId> child_ids;
   NodeIndex index;
   int32_t micro_steps = 1;
-  std::vector<DistributedPeer> distributed_peers;  ///< by node; filled by MatchCollectives
+  std::vector<DistributedPeer> distributed_peers;  ///< by node; filled by CollectiveLinker
   base::StringArena arena;                         ///< names that stand in no file
 
   std::span<const NodeId> children(NodeId id) const {
     return {child_ids.data() + nodes[id].children_begin, nodes[id].children_size};
   }
   NodeId Find(std::string_view name) const { return index.Find(nodes, name); }
-  /// What MatchCollectives found for one node.
+  /// What CollectiveLinker found for one node.
   std::span<const DistributedPeer> peers(NodeId id) const;
 };
 
@@ -108,13 +108,8 @@ std::vector<NodeId> EntryOrder(const Graph& graph);
 /// after its children.
 std::vector<NodeId> CompletionOrder(const Graph& graph);
 
-/// What the viewers show of a node's stack: one line (graph-semantics §3), or all with `complete`.
+/// What the viewers show of a node's stack: one line, or all with `complete`.
 /// Backward nodes show the stack of their forward.
 std::vector<std::string> StackLines(const Graph& graph, NodeId id, bool complete);
-
-/// Links the same collective (and send/recv pairs) on all ranks of one step. `rank_numbers` stands
-/// beside `ranks`.
-void MatchCollectives(std::span<Graph* const> ranks, std::span<const int64_t> rank_numbers,
-                      base::Diagnostics* diagnostics);
 
 }  // namespace msprobe::graph

@@ -6,7 +6,7 @@
 
 namespace msprobe::graph {
 
-/// graph-semantics §3: how suspicious the numbers of one record are, by themselves.
+/// How suspicious the numbers of one record are, by themselves.
 OverflowLevel OverflowOf(const dump::Record& record, const NodeName& name);
 
 /// What the numbers of one side of a node say; a later one is worse.

@@ -12,7 +12,6 @@ using fixture::Asker;
 using fixture::ScratchDirectory;
 using fixture::SmallComparison;
 using testing::HasSubstr;
-using testing::Not;
 
 /// Ids of "left" and "right", which have no partners.
 std::string FreeIds(Asker* asker, const std::string& file) {

@@ -9,7 +9,6 @@ namespace msprobe::viewer {
 using formats::ConfigJson;
 using formats::ConfigValue;
 using formats::JsonWriter;
-using visfile::Side;
 
 namespace {
 

@@ -171,17 +171,6 @@ OpenFile::State OpenFile::state() const {
   return state_;
 }
 
-Status OpenFile::status() const {
-  const std::lock_guard lock(mutex_);
-  return status_;
-}
-
-void OpenFile::WaitFor(std::chrono::milliseconds time) {
-  std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, time,
-                    [this] { return state_ != State::kLoading || cancel_.cancelled(); });
-}
-
 Result<std::shared_ptr<LoadedUnit>> OpenFile::Unit(size_t unit,
                                                    std::chrono::milliseconds patience) {
   const auto deadline = std::chrono::steady_clock::now() + patience;

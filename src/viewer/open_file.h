@@ -58,12 +58,9 @@ class OpenFile {
   ~OpenFile();
 
   State state() const;
-  Status status() const;  ///< of a failed opening
   void Cancel();
   uint64_t done() const { return done_.load(std::memory_order_relaxed); }
   uint64_t total() const { return total_.load(std::memory_order_relaxed); }
-  /// Waits for the opening to end, so that small files answer at once.
-  void WaitFor(std::chrono::milliseconds time);
 
   const visfile::VisSource& source() const { return *source_; }  ///< when ready
 

@@ -6,7 +6,6 @@
 namespace msprobe::viewer {
 
 using graph::kNoNode;
-using visfile::Side;
 using visfile::SideIndex;
 
 namespace {

@@ -10,12 +10,11 @@
 namespace msprobe::viewer {
 
 using formats::JsonWriter;
-using graph::kNoNode;
-using visfile::Side;
 
 namespace {
 
-constexpr auto kOpenWait = std::chrono::milliseconds(100);
+// Long polling: the answer leaves as soon as the file is ready, a page need not guess when to ask.
+constexpr auto kOpenWait = std::chrono::milliseconds(200);
 constexpr auto kUnitWait = std::chrono::seconds(20);
 constexpr auto kExportWait = std::chrono::hours(24);
 

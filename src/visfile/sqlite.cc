@@ -48,11 +48,6 @@ void Statement::BindText(int index, std::string_view text) {
                       SQLITE_STATIC, SQLITE_UTF8);
 }
 
-void Statement::BindBlob(int index, std::string_view bytes) {
-  sqlite3_bind_blob64(statement_, index + 1, bytes.data() != nullptr ? bytes.data() : "",
-                      bytes.size(), SQLITE_STATIC);
-}
-
 void Statement::BindInt(int index, int64_t value) {
   sqlite3_bind_int64(statement_, index + 1, value);
 }

@@ -26,7 +26,6 @@ class Statement {
 
   /// Parameters and columns count from 0. A parameter that is not bound again keeps its value.
   void BindText(int index, std::string_view text);
-  void BindBlob(int index, std::string_view bytes);
   void BindInt(int index, int64_t value);
   void BindDouble(int index, double value);
   void BindNull(int index);

@@ -1,4 +1,4 @@
-# ./dev bench NAME...: each bench/<name>.sh or bench/<name>.py measures and rewrites its table in docs/benchmarks.md.
+# ./dev bench NAME...: each bench/bench_<name>.py measures and rewrites its table in docs/benchmarks.md.
 
 dev_bench() {
   local names=("$@") name failed=()

@@ -21,12 +21,16 @@ dev_build() {
 
 dev_demo() {
   local serve=yes
-  [ "${1:-}" = --no-serve ] && serve=no
+  case "${1:-}" in
+    '') ;;
+    --no-serve) serve=no ;;
+    *) die "demo knows --no-serve only, not '$1'" ;;
+  esac
   dev_build
   say "comparing examples/sample/target with examples/sample/golden"
   rm -rf build/demo
   build/bin/msprobe graph examples/sample/target examples/sample/golden -o build/demo
-  if [ "$serve" = yes ] && build/bin/msprobe view --help >/dev/null 2>&1; then
+  if [ "$serve" = yes ]; then
     say "the viewer (Ctrl-C ends it)"
     exec build/bin/msprobe view build/demo
   fi
@@ -55,6 +59,10 @@ lint_tidy() {
 }
 
 dev_lint() {
+  case "${1:-}" in
+    '' | --quick) ;;
+    *) die "lint knows --quick only, not '$1'" ;;
+  esac
   setup_test
   mkdir -p build/logs
   say "layers";      /usr/bin/python3 tools/check_layers.py

@@ -20,7 +20,7 @@ setup_debian() {
 setup_core() { setup_debian tools/packages/debian.txt; }
 setup_test() { setup_debian tools/packages/debian.txt tools/packages/debian-test.txt; }
 
-# setup_venv DIRECTORY REQUIREMENTS [REQUIREMENTS WITHOUT DEPENDENCIES]
+# setup_venv DIRECTORY REQUIREMENTS [MORE REQUIREMENTS]: the lists name every package, pip adds none
 setup_venv() {
   local venv=$1; shift
   up_to_date "$venv/.msprobe-stamp" "$@" && return 0
@@ -42,7 +42,6 @@ package_sources() {
 # install_package VENV: the msprobe package itself, from this tree.
 install_package() {
   local venv=$1 sources
-  [ -f pyproject.toml ] || return 0
   mapfile -t sources < <(package_sources)
   # Their names as well: a file that is moved has the same contents.
   mkdir -p build
@@ -98,7 +97,6 @@ setup_node() {
 }
 
 setup_web() {
-  [ -f web/package-lock.json ] || return 0
   setup_node
   up_to_date web/node_modules/.msprobe-stamp web/package-lock.json && return 0
   say "installing web packages"
@@ -108,7 +106,6 @@ setup_web() {
 
 # The front end as it is embedded into the server and the Python package.
 setup_web_dist() {
-  [ -f web/package-lock.json ] || return 0
   setup_web
   local sources
   mapfile -t sources < <(find web -path web/node_modules -prune -o -path web/dist -prune -o -type f -print | sort)

@@ -1,6 +1,5 @@
 """Gradients: the engine taps the edges of torch's graph; here is what it asks torch through."""
 
-import collections
 from typing import Any, Callable
 
 import torch
@@ -24,7 +23,6 @@ def engine_objects() -> dict:
         "graph_task_id": torch._C._current_graph_task_id,
         "queue_callback": torch.autograd.Variable._execution_engine.queue_callback,
         "register_hook": torch.autograd.Function._register_hook,
-        "ordered_dict": collections.OrderedDict,
         "tensor_base": torch.Tensor.__base__,
     }
 

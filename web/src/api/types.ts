@@ -101,7 +101,7 @@ export interface Brief extends Verdict {
   inside: number;
   micro: number;
   partner: number | null;
-  /** Place in execution order; servers of the first version do not say it. */
+  /** Place in execution order; UnitData counts it where a brief lacks it. */
   order?: number;
 }
 

@@ -60,4 +60,3 @@ export const detailHeight = stored<number>("detailHeight", 18, between(4, 80));
 /** Share of the target's half. */
 export const split = stored<number>("split", 0.5, between(0.1, 0.9));
 export const sideOpen = stored<boolean>("sideOpen", true, oneOf(true, false));
-export const detailOpen = stored<boolean>("detailOpen", true, oneOf(true, false));

@@ -7,7 +7,8 @@ import type { Coloring } from "../model/paint";
 import { ask } from "./connection";
 import { GraphView, type Sides } from "./graph_view";
 
-const POLL_MS = 150;
+/** The server itself waits until the file is ready or a moment has passed. */
+const POLL_MS = 20;
 const SUMS_MS = 300;
 const LONGEST_SUMS_MS = 3_000;
 const NO_BANDS: Band[] = [];
