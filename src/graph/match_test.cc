@@ -31,7 +31,7 @@ class MatchTest : public testing::Test {
   void Rule(const std::string& class_name, std::string target_path, std::string golden_path) {
     options_.use_mapping = true;
     options_.mapping.by_class[class_name].push_back(
-        {std::move(target_path), std::move(golden_path)});
+        {std::move(target_path), std::move(golden_path), rule_count_++});
   }
 
   void Run() {
@@ -53,6 +53,7 @@ class MatchTest : public testing::Test {
   std::shared_ptr<FakeRankDump> target_dump_ = std::make_shared<FakeRankDump>();
   std::shared_ptr<FakeRankDump> golden_dump_ = std::make_shared<FakeRankDump>();
   MatchOptions options_;
+  size_t rule_count_ = 0;
   base::Diagnostics diagnostics_;
   std::unique_ptr<Graph> target_;
   std::unique_ptr<Graph> golden_;
@@ -249,6 +250,18 @@ TEST_F(MappingMatchTest, TopLayerRenamesTheModelItself) {
   Run();
   EXPECT_EQ(Partner("Module.module.m.M.forward.0"), "Cell.net.Net.forward.0");
   EXPECT_EQ(Partner("Module.module.m.a.A.backward.2"), "Cell.net.a.A.backward.2");
+}
+
+TEST_F(MappingMatchTest, ARuleThatTheOuterClassOverrulesCountsAsApplied) {
+  Rule("M", "a", "y");
+  Rule("TopLayer", "m.a", "m.x");
+  Rule("M", "a", "nowhere");
+  Rule("A", "none", "x");
+  target_dump_->Edge("Module.m.a.A.forward.0", kNet);
+  golden_dump_->Edge("Module.m.x.A.forward.0", kNet).Edge("Module.m.y.A.forward.0", kNet);
+  Run();
+  EXPECT_EQ(Partner("Module.m.a.A.forward.0"), "Module.m.x.A.forward.0");
+  EXPECT_EQ(match_.applied_rules, (std::vector<bool>{true, true}));
 }
 
 TEST_F(MappingMatchTest, ClassNameIsTheTargets) {
