@@ -96,10 +96,7 @@ int RunGraph(const Arguments& arguments, bool visualize) {
   std::vector<report::UnitDetails> details = summary->details;
   const report::RunReport report = report::MakeRunReport(summary->units, &details);
   const Result<int> judged = JudgeRun(request->gate, report);
-  if (!judged.ok()) {
-    PrintStatus(judged.status());
-    return app::ExitCode(judged.status());
-  }
+  if (!judged.ok()) return PrintFailure(judged.status());
   const int code = *judged;
   const std::string table = report::SummaryTable(summary->units);
   if (request->json) {

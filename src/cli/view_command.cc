@@ -5,7 +5,6 @@
 #include <optional>
 #include <system_error>
 
-#include "app/fail_on.h"
 #include "app/graph_plan.h"
 #include "base/diagnostics.h"
 #include "base/file.h"
@@ -48,11 +47,6 @@ Result<uint16_t> ParsePort(const std::string& text) {
                                 "give a number from 0 (a free one) to 65535");
   }
   return static_cast<uint16_t>(*port);
-}
-
-int Fail(const Status& status) {
-  PrintStatus(status);
-  return app::ExitCode(status);
 }
 
 /// The only file to export; with several a name must be chosen.
@@ -137,32 +131,33 @@ int RunView(const Arguments& arguments) {
   server::ServerOptions server;
   server.host = arguments.Value("--host", server.host);
   const Result<uint16_t> port = ParsePort(arguments.Value("--port", "0"));
-  if (!port.ok()) return Fail(port.status());
+  if (!port.ok()) return PrintFailure(port.status());
   server.port = *port;
 
   if (arguments.Has("--subtree") && !arguments.Has("--export")) {
-    return Fail(InvalidArgumentError("--subtree says what to export, but nothing is exported",
-                                     "give --export FILE.html, or leave it out"));
+    return PrintFailure(
+        InvalidArgumentError("--subtree says what to export, but nothing is exported",
+                             "give --export FILE.html, or leave it out"));
   }
   const base::CancelToken& cancel = InstallSignalHandlers();
   viewer::ViewerOptions options;
   options.threads = base::AvailableCores();
   const Result<app::UnitJob> dumps = ReadDumps(arguments);
-  if (!dumps.ok()) return Fail(dumps.status());
+  if (!dumps.ok()) return PrintFailure(dumps.status());
   options.dumps = *dumps;
   options.data = arguments.Value("--data");
   std::error_code error;
   if (!options.data.empty() && !std::filesystem::is_directory(options.data, error)) {
-    return Fail(
+    return PrintFailure(
         NotFoundError("--data names no directory", "check the path", options.data.string()));
   }
   const Result<std::unique_ptr<viewer::ViewerApi>> api =
       viewer::ViewerApi::Create(arguments.positional[0], options);
-  if (!api.ok()) return Fail(api.status());
+  if (!api.ok()) return PrintFailure(api.status());
   if (arguments.Has("--export")) {
     const std::string report = arguments.Value("--export");
     const Status exported = Export(api->get(), report, arguments.Value("--subtree"));
-    if (!exported.ok()) return Fail(exported);
+    if (!exported.ok()) return PrintFailure(exported);
     PrintAnswer("report", report, json);
     return 0;
   }
@@ -172,7 +167,7 @@ int RunView(const Arguments& arguments) {
     PrintError("Serving until Ctrl-C.\n");
     if (open) OpenBrowser(url);
   });
-  return status.ok() ? 0 : Fail(status);
+  return status.ok() ? 0 : PrintFailure(status);
 }
 
 }  // namespace

@@ -42,7 +42,8 @@ dev_fmt() {
   setup_test
   say "formatting C++"
   cpp_files | xargs -r clang-format-19 -i
-  if [ -d web/node_modules ]; then say "formatting the front end"; (cd web && npm run --silent fmt); fi
+  setup_web
+  say "formatting the front end"; (cd web && npm run --silent fmt)
 }
 
 # clang-tidy is slow: a file is looked at again only when it or any header changed.
@@ -69,6 +70,7 @@ dev_lint() {
   say "dependencies"; /usr/bin/python3 tools/dependencies.py audit
   say "file sizes";  /usr/bin/python3 tools/check_sizes.py
   say "formatting";  cpp_files | xargs -r clang-format-19 --dry-run --Werror
-  if [ -d web/node_modules ]; then say "front end"; (cd web && npm run --silent lint); fi
+  setup_web
+  say "front end";   (cd web && npm run --silent lint)
   if [ "${1:-}" != --quick ]; then say "clang-tidy"; lint_tidy; fi
 }
