@@ -1,6 +1,7 @@
 /** A long list of nodes of which only the items in sight exist and are loaded. */
 
-import { useSignal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
+import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { Item } from "../api/types";
 import { readableIndex } from "../base/numbers";
@@ -18,8 +19,13 @@ const MARGIN = 6;
 /** A path is cut by the panel long before that; text that nobody sees costs time in every frame. */
 const SHOWN_LETTERS = 160;
 
+interface ListSize {
+  height: number;
+  item: number;
+}
+
 /** How large lists were, by their ids: the next one is drawn at once as it will stand. */
-const lastSizes = new Map<string, { height: number; item: number }>();
+const lastSizes = new Map<string, ListSize>();
 
 interface Props {
   app: App;
@@ -34,38 +40,83 @@ interface Props {
 }
 
 export function ItemList({ app, list, label, id, active: given, sides = false, choose }: Props) {
+  const total = list.total.value ?? 0;
   const own = useSignal(-1);
+  const active = given ?? own.value;
+  const { scroller, range, size, onScroll } = useListScroll(list, id, active);
   /** Keys go on from what was clicked. */
   const clicked = useRef(-1);
-  const active = given ?? own.value;
+  useEffect(() => {
+    own.value = -1;
+    clicked.current = -1;
+  }, [list]);
+  const take = (item: Item, at: number) => {
+    own.value = -1;
+    clicked.current = at;
+    choose(item);
+  };
+  const { height, item } = size;
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = stepOf(event.key, Math.max(1, Math.floor(height / item) - 1), total);
+    const from = Math.max(active, clicked.current);
+    const chosen = list.item(active);
+    if (step !== undefined && total > 0) {
+      own.value = Math.min(Math.max(0, from + step), total - 1);
+      clicked.current = -1;
+    } else if ((event.key === "Enter" || event.key === " ") && chosen !== undefined) {
+      choose(chosen);
+    } else return;
+    event.preventDefault();
+  };
+
+  const begin = Math.max(0, Math.floor(range.top / item) - MARGIN);
+  const end = Math.min(total, Math.ceil((range.top + height) / item) + MARGIN);
+  list.need(begin, end);
+  const rows = Array.from({ length: Math.max(0, end - begin) }, (_, i) => begin + i);
+  return (
+    <div
+      class="items"
+      role="listbox"
+      aria-label={label}
+      id={id}
+      ref={scroller}
+      onScroll={onScroll}
+      {...(given === undefined
+        ? {
+            tabIndex: 0,
+            onKeyDown,
+            "aria-activedescendant": active < 0 ? undefined : `${id}-${active}`,
+          }
+        : { tabIndex: -1 })}
+    >
+      <div class="spacer" style={{ height: `${range.height}px`, "--item": `${item}px` }}>
+        <div class="lines" style={{ transform: `translateY(${begin * item + range.shift}px)` }}>
+          {rows.map((at) => (
+            <ItemRow
+              key={at}
+              {...{ app, take, at, total, sides }}
+              item={list.item(at)}
+              id={`${id}-${at}`}
+              active={at === active}
+            />
+          ))}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+/** Where the list stands; the active item is brought into sight. */
+function useListScroll(list: PagedList, id: string, active: number) {
   const scroller = useRef<HTMLDivElement>(null);
   const range = useRef(new ScrollRange()).current;
-  const size = useSignal(lastSizes.get(id) ?? { height: 0, item: 24 });
+  const size = useListSize(id, scroller);
   const scrolled = useSignal(0);
   scrolled.value;
   list.version.value;
-  const total = list.total.value ?? 0;
   const { height, item } = size.value;
-  range.resize(total * item, height);
+  range.resize((list.total.value ?? 0) * item, height);
 
-  // Before the first frame: an empty list would be drawn, and filled one frame later.
-  useLayoutEffect(() => {
-    const element = scroller.current;
-    if (element === null) return;
-    const measure = () => {
-      const rem = remPixels();
-      const found = { height: element.clientHeight, item: Math.round(rem * ITEM_PER_REM) };
-      const known = size.peek();
-      if (found.height === known.height && found.item === known.item) return;
-      lastSizes.set(id, found);
-      size.value = found;
-    };
-    // Asking for a size makes the browser lay all out at once; the observer tells it for nothing.
-    if (size.peek().height === 0) measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, [id, size, textSize.value]);
   const go = (top: number) => {
     const element = scroller.current;
     if (element === null) return;
@@ -86,69 +137,39 @@ export function ItemList({ app, list, label, id, active: given, sides = false, c
     range.scrolled(scroller.current?.scrollTop ?? 0);
     scrolled.value += 1;
   };
+  return { scroller, range, size: size.value, onScroll };
+}
 
-  useEffect(() => {
-    own.value = -1;
-    clicked.current = -1;
-  }, [list]);
-  const take = (item: Item, at: number) => {
-    own.value = -1;
-    clicked.current = at;
-    choose(item);
-  };
-  const onKeyDown = (event: KeyboardEvent) => {
-    const page = Math.max(1, Math.floor(height / item) - 1);
-    const steps: Record<string, number> = {
-      ...{ ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -total, End: total },
+/** Heights of the list and of an item in it, in pixels. */
+function useListSize(id: string, scroller: RefObject<HTMLDivElement | null>): Signal<ListSize> {
+  const size = useSignal<ListSize>(lastSizes.get(id) ?? { height: 0, item: 24 });
+  // Before the first frame: an empty list would be drawn, and filled one frame later.
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (element === null) return;
+    const measure = () => {
+      const rem = remPixels();
+      const found = { height: element.clientHeight, item: Math.round(rem * ITEM_PER_REM) };
+      const known = size.peek();
+      if (found.height === known.height && found.item === known.item) return;
+      lastSizes.set(id, found);
+      size.value = found;
     };
-    const step = steps[event.key];
-    const from = Math.max(active, clicked.current);
-    const chosen = list.item(active);
-    if (step !== undefined && total > 0) {
-      own.value = Math.min(Math.max(0, from + step), total - 1);
-      clicked.current = -1;
-    } else if ((event.key === "Enter" || event.key === " ") && chosen !== undefined) {
-      choose(chosen);
-    } else return;
-    event.preventDefault();
-  };
+    // Asking for a size makes the browser lay all out at once; the observer tells it for nothing.
+    if (size.peek().height === 0) measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [id, size, textSize.value]);
+  return size;
+}
 
-  const { top, shift } = range;
-  const begin = Math.max(0, Math.floor(top / item) - MARGIN);
-  const end = Math.min(total, Math.ceil((top + height) / item) + MARGIN);
-  list.need(begin, end);
-  const rows = Array.from({ length: Math.max(0, end - begin) }, (_, i) => begin + i);
-  return (
-    <div
-      class="items"
-      role="listbox"
-      aria-label={label}
-      id={id}
-      ref={scroller}
-      onScroll={onScroll}
-      {...(given === undefined
-        ? {
-            tabIndex: 0,
-            onKeyDown,
-            "aria-activedescendant": active < 0 ? undefined : `${id}-${active}`,
-          }
-        : { tabIndex: -1 })}
-    >
-      <div class="spacer" style={{ height: `${range.height}px`, "--item": `${item}px` }}>
-        <div class="lines" style={{ transform: `translateY(${begin * item + shift}px)` }}>
-          {rows.map((at) => (
-            <ItemRow
-              key={at}
-              {...{ app, take, at, total, sides }}
-              item={list.item(at)}
-              id={`${id}-${at}`}
-              active={at === active}
-            />
-          ))}
-        </div>
-      </div>
-    </div>
-  );
+/** How many items a key moves on, undefined: it is not for moving. */
+function stepOf(key: string, page: number, total: number): number | undefined {
+  const steps: Record<string, number> = {
+    ...{ ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -total, End: total },
+  };
+  return steps[key];
 }
 
 interface RowProps {

@@ -6,6 +6,7 @@ import type { Item } from "../api/types";
 import { groupDigits } from "../base/numbers";
 import { type App, sentence } from "../state/app";
 import { text } from "../state/language";
+import type { PagedList } from "../state/paged_list";
 import { Icon } from "../widgets/icons";
 import { ItemList } from "./item_list";
 
@@ -51,9 +52,6 @@ export function SearchBox({ app }: { app: App }) {
     }
   };
   const shown = open.value && hits !== null;
-  const error = hits?.error.value ?? null;
-  let told = error === null ? text("search.running") : sentence(error);
-  if (total !== null) told = text("search.count", { count: groupDigits(total) });
   return (
     <div class="search" ref={box}>
       <Icon name="search" />
@@ -83,25 +81,41 @@ export function SearchBox({ app }: { app: App }) {
         onKeyDown={key}
       />
       <kbd>/</kbd>
-      {shown && (
-        <div class="hits" aria-busy={hits !== search.hits.value}>
-          <p class="hits-count" aria-live="polite">
-            {told}
-            <span class="hint">{text("search.hint")}</span>
-          </p>
-          {total === 0 && (
-            <p class="hits-none">
-              <bdi>{text("search.none", { query: search.query.value.trim().slice(0, 100) })}</bdi>
-            </p>
-          )}
-          {(total ?? 0) > 0 && (
-            <ItemList
-              {...{ app, choose, list: hits, id: "hits", active: active.value }}
-              label={text("search.label")}
-              sides={app.workspace.comparison.value}
-            />
-          )}
-        </div>
+      {shown && <Hits {...{ app, hits, choose }} active={active.value} />}
+    </div>
+  );
+}
+
+interface HitsProps {
+  app: App;
+  hits: PagedList;
+  active: number;
+  choose: (item: Item) => void;
+}
+
+function Hits({ app, hits, active, choose }: HitsProps) {
+  const { search } = app;
+  const total = hits.total.value;
+  const error = hits.error.value;
+  let told = error === null ? text("search.running") : sentence(error);
+  if (total !== null) told = text("search.count", { count: groupDigits(total) });
+  return (
+    <div class="hits" aria-busy={hits !== search.hits.value}>
+      <p class="hits-count" aria-live="polite">
+        {told}
+        <span class="hint">{text("search.hint")}</span>
+      </p>
+      {total === 0 && (
+        <p class="hits-none">
+          <bdi>{text("search.none", { query: search.query.value.trim().slice(0, 100) })}</bdi>
+        </p>
+      )}
+      {(total ?? 0) > 0 && (
+        <ItemList
+          {...{ app, choose, list: hits, id: "hits", active }}
+          label={text("search.label")}
+          sides={app.workspace.comparison.value}
+        />
       )}
     </div>
   );

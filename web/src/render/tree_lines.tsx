@@ -58,28 +58,15 @@ export function TreeLines({ app, view, name, scroll, element, focus }: Props) {
     view.shown.value = drawn.value.lines;
   });
   const look = useLook(app, view, drawn, size);
-  /** The row that an event is about. */
-  const rowOf = (event: Event): { spot: Spot; side: Side; twist: boolean } | null => {
-    const target = event.target as HTMLElement;
-    const half = target.closest(".half");
-    const id = half?.parentElement?.id;
-    const line = drawn.peek().lines.find((one) => isRow(one) && rowId(name, one) === id);
-    if (line === undefined) return null;
-    return {
-      spot: { parent: line.parent, at: line.at },
-      side: half?.classList.contains("g") === true ? "g" : "t",
-      twist: target.closest(".twist") !== null,
-    };
-  };
   const click = (event: MouseEvent) => {
-    const found = rowOf(event);
+    const found = rowOf(event, drawn.peek(), name);
     if (found === null) return;
     focus();
     void app.run(() => app.navigation.select(view, found.spot, found.side));
     if (found.twist) view.toggle(found.spot);
   };
   const doubleClick = (event: MouseEvent) => {
-    const found = rowOf(event);
+    const found = rowOf(event, drawn.peek(), name);
     // The arrow has opened and closed it already.
     if (found !== null && !found.twist) view.toggle(found.spot);
   };
@@ -117,6 +104,24 @@ export function TreeLines({ app, view, name, scroll, element, focus }: Props) {
       })}
     </div>
   );
+}
+
+/** The row that an event is about. */
+function rowOf(
+  event: Event,
+  drawn: Window,
+  name: string,
+): { spot: Spot; side: Side; twist: boolean } | null {
+  const target = event.target as HTMLElement;
+  const half = target.closest(".half");
+  const id = half?.parentElement?.id;
+  const line = drawn.lines.find((one) => isRow(one) && rowId(name, one) === id);
+  if (line === undefined) return null;
+  return {
+    spot: { parent: line.parent, at: line.at },
+    side: half?.classList.contains("g") === true ? "g" : "t",
+    twist: target.closest(".twist") !== null,
+  };
 }
 
 function isSelected({ row }: RowLine, selected: Selected | null): boolean {

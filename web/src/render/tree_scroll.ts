@@ -40,12 +40,12 @@ export interface TreeScroll {
 }
 
 export function useTreeScroll(view: GraphView, elements: TreeElements): TreeScroll {
-  const { scroller, probe, lines } = elements;
+  const { scroller } = elements;
   const range = useRef(new ScrollRange()).current;
   const top = useSignal(0);
   const shift = useSignal(0);
   const height = useSignal(0);
-  const size = useSignal<Size>({ height: 0, width: 0, gutter: 0, unit: 7, rem: 13 });
+  const size = useTreeSize(elements);
   const settle = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const moved = () => {
     top.value = range.top;
@@ -69,25 +69,6 @@ export function useTreeScroll(view: GraphView, elements: TreeElements): TreeScro
     }, SETTLE_MS);
   };
 
-  useLayoutEffect(() => {
-    const element = scroller.current;
-    if (element === null || probe.current === null) return;
-    const measure = () => {
-      const rem = remPixels();
-      size.value = {
-        height: element.clientHeight,
-        width: lines.current?.clientWidth ?? 0,
-        gutter: probe.current?.clientWidth ?? 0,
-        unit: Math.max(3, Math.round(rem * UNIT_PER_REM)),
-        rem,
-      };
-    };
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    observer.observe(probe.current);
-    measure();
-    return () => observer.disconnect();
-  }, [size]);
   useSignalEffect(() => {
     view.version.value;
     size.value;
@@ -110,6 +91,30 @@ export function useTreeScroll(view: GraphView, elements: TreeElements): TreeScro
     moved();
   });
   return { top, shift, height, size, onScroll };
+}
+
+function useTreeSize({ scroller, probe, lines }: TreeElements): Signal<Size> {
+  const size = useSignal<Size>({ height: 0, width: 0, gutter: 0, unit: 7, rem: 13 });
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (element === null || probe.current === null) return;
+    const measure = () => {
+      const rem = remPixels();
+      size.value = {
+        height: element.clientHeight,
+        width: lines.current?.clientWidth ?? 0,
+        gutter: probe.current?.clientWidth ?? 0,
+        unit: Math.max(3, Math.round(rem * UNIT_PER_REM)),
+        rem,
+      };
+    };
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    observer.observe(probe.current);
+    measure();
+    return () => observer.disconnect();
+  }, [size]);
+  return size;
 }
 
 /** Where to scroll so that the wanted row is in sight; null if it is. */
