@@ -189,7 +189,7 @@ export const chinese: Record<PhraseKey, string> = {
   "failure.unexpected": "请重试；若仍然出现，请刷新页面",
   "connection.lost": "服务器没有响应，正在重试；恢复后页面会自动继续。",
   "notice.no_node": "这里没有节点 {name}。",
-  "notice.node_elsewhere": "该节点不在当前显示的 micro step 中。",
+  "notice.all_micro_steps": "该节点在另一个 micro step 中，现已显示全部。",
   "splitter.side": "侧栏宽度",
   "splitter.detail": "节点面板高度",
   "splitter.sides": "待调试侧所占比例",

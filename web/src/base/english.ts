@@ -189,7 +189,7 @@ export const english = {
   "failure.unexpected": "try again; if it stays, reload the page",
   "connection.lost": "The server does not answer. Trying again; the page goes on when it is back.",
   "notice.no_node": "There is no node {name} here.",
-  "notice.node_elsewhere": "The node is not in the micro step that is shown.",
+  "notice.all_micro_steps": "The node is in another micro step: now all are shown.",
   "splitter.side": "Width of the side panel",
   "splitter.detail": "Height of the node panel",
   "splitter.sides": "Share of the target side",

@@ -1,6 +1,7 @@
 /** What keys do, wherever the focus is, except in fields that take text. */
 
 import type { App } from "../state/app";
+import { text } from "../state/language";
 import { step } from "./side_panel";
 
 const PAGE_STEP = 15;
@@ -23,7 +24,11 @@ function pageKeys(app: App): Record<string, () => void> {
     },
     n: () => step(app, true),
     N: () => step(app, false),
-    f: () => void app.run(() => suspects.goToCulprit()),
+    f: () =>
+      void app.run(async () => {
+        if (await suspects.goToCulprit()) return;
+        if (app.workspace.comparison.value) app.say(text("divergence.none"));
+      }),
     p: () =>
       void app.run(async () => {
         const selected = navigation.selected.value;

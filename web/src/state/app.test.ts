@@ -101,6 +101,42 @@ describe("App", () => {
     expect(app.suspects.filtered.value).toBe(false);
   });
 
+  it("goes to a node of another micro step, but lets one choose a micro step without it", async () => {
+    const app = new App(new EmbeddedSource(transformer("f", 6, 4, 2)));
+    await app.show({ ...PLACE, file: "f", step: 1, rank: 2, micro: 1 });
+    await app.suspects.goToCulprit();
+    expect(app.navigation.selected.value?.name).toBe("Functional.softmax.1.forward");
+    expect(app.workspace.micro.value).toBeNull();
+    expect(app.notice.value).not.toBeNull();
+    await app.showUnit(app.workspace.u.value, 1);
+    expect(app.workspace.micro.value).toBe(1);
+  });
+
+  it("goes on from a node without a partner when the list is of the other side", async () => {
+    const app = await opened(sourceOf());
+    await app.showUnit(3);
+    await app.navigation.go({ side: "t", name: "Tensor.mul_.0.forward" });
+    app.suspects.setFilter({ by: "unmatched", value: "" }, "g");
+    await app.suspects.step(true);
+    expect(app.navigation.selected.value?.name).toBe("Functional.dropout.1.forward");
+  });
+
+  it("says where a first divergence is as soon as that is known", async () => {
+    const source = sourceOf();
+    const { divergence } = source;
+    const slow = gate();
+    source.divergence = async (...given) => {
+      await slow.opened;
+      return divergence(...given);
+    };
+    const app = await opened(source);
+    await app.showUnit(3);
+    const going = app.suspects.goToCulprit();
+    slow.open();
+    expect(await going).toBe(true);
+    expect(app.navigation.selected.value?.name).toBe("Functional.softmax.1.forward");
+  });
+
   it("goes nowhere when the next suspicious node is found in trees that are gone", async () => {
     const source = sourceOf();
     const app = await opened(source);

@@ -59,7 +59,9 @@ export class App {
 
   constructor(source: Source) {
     this.workspace = new Workspace(source);
-    this.navigation = new Navigation(this.workspace);
+    this.navigation = new Navigation(this.workspace, () =>
+      this.say(text("notice.all_micro_steps")),
+    );
     this.suspects = new Suspects(this.workspace, this.navigation);
     this.search = new Search(this.workspace);
     this.matching = new Matching(this.workspace, this.navigation, () => this.rebuild(true));
@@ -147,7 +149,7 @@ export class App {
 
   private async goByName(node: { side: Side; name: string }): Promise<void> {
     try {
-      if (!(await this.navigation.go(node))) this.say(text("notice.node_elsewhere"));
+      await this.navigation.go(node);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       this.say(text("notice.no_node", { name: node.name.slice(0, 200) }));
@@ -174,7 +176,9 @@ export class App {
       if (!isAbort(error) && mine === this.shows) this.failure.value = failureOf(error);
       return false;
     }
-    if (node !== null) await navigation.go({ side: node.side, name: node.name }).catch(() => false);
+    if (node !== null) {
+      await navigation.goIfShown({ side: node.side, name: node.name }).catch(() => false);
+    }
     return true;
   }
 

@@ -28,7 +28,11 @@ export class Navigation {
   private going = new AbortController();
   private loading = new AbortController();
 
-  constructor(private readonly workspace: Workspace) {}
+  constructor(
+    private readonly workspace: Workspace,
+    /** Called when all micro steps are shown, as a node is not in the one that was. */
+    private readonly widened: () => void,
+  ) {}
 
   clear(): void {
     this.going.abort();
@@ -64,12 +68,38 @@ export class Navigation {
     return this.workspace.views.value.find((view) => view.sides === side || view.sides === "both");
   }
 
+  /** The selected node on a side; where it has no partner there, the box around it; 0: nothing. */
+  idOn(side: Side): number {
+    const { value: selected } = this.selected;
+    if (selected === null) return 0;
+    if (selected[side] >= 0) return selected[side];
+    const key = side === "t" ? "target" : "golden";
+    let row = this.active.value?.cursor.value?.parent ?? null;
+    while (row !== null && row[key] < 0) row = row.parent;
+    return row?.[key] ?? 0;
+  }
+
   pathOptions(side: Side): PathOptions {
     return this.viewOf(side)?.pathOptions ?? { alone: false, page: 0 };
   }
 
-  /** Opens and scrolls all trees to a node, and selects it. False: it is not there. */
+  /**
+   * Opens and scrolls all trees to a node, and selects it; in whatever micro step it is, as lists and
+   * searches name those of all. False: it is not there.
+   */
   async go(node: NodeRef, path?: NodePath): Promise<boolean> {
+    if (await this.goIfShown(node, path)) return true;
+    const { micro } = this.workspace;
+    if (micro.value === null) return false;
+    micro.value = null;
+    if (!(await this.workspace.showUnit())) return true;
+    this.clear();
+    this.widened();
+    return this.goIfShown(node);
+  }
+
+  /** The same where the micro step that is shown is to stay. */
+  async goIfShown(node: NodeRef, path?: NodePath): Promise<boolean> {
     this.going.abort();
     const stop = new AbortController();
     this.going = stop;

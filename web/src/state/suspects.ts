@@ -26,6 +26,8 @@ export class Suspects {
   readonly culprit = signal(0);
   readonly filtered = computed(() => !sameFilter(this.filter.value, SUSPICIOUS));
   private stop = new AbortController();
+  /** Until the divergence of the unit is known. */
+  private searching: Promise<void> = Promise.resolve();
   private stepping: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -45,7 +47,7 @@ export class Suspects {
     const { source, ref } = this.workspace;
     const { signal: stopped } = this.stop;
     const ignore = () => undefined;
-    ask(() => source.divergence(ref, stopped), stopped)
+    this.searching = ask(() => source.divergence(ref, stopped), stopped)
       .then((report) => {
         if (!stopped.aborted) this.divergence.value = report;
       })
@@ -92,8 +94,7 @@ export class Suspects {
     const { source, ref } = this.workspace;
     const views = this.workspace.views.value;
     const side = this.side.value;
-    const selected = this.navigation.selected.value;
-    const id = Math.max(0, selected?.[side] ?? 0);
+    const id = this.navigation.idOn(side);
     const filter = this.filter.value;
     const options = this.navigation.pathOptions(side);
     const found = await ask(() => source.seek(ref, { side, id }, forward, filter, options));
@@ -120,6 +121,7 @@ export class Suspects {
 
   /** Goes to a culprit; without a number to the first, and to the next when it is there already. */
   async goToCulprit(at?: number): Promise<boolean> {
+    await this.searching;
     const culprits = this.divergence.value?.culprits ?? [];
     if (culprits.length === 0) return false;
     const here = culprits[this.culprit.value];
