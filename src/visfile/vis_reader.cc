@@ -1,3 +1,4 @@
+#include <atomic>
 #include <charconv>
 #include <new>
 #include <thread>
@@ -76,9 +77,11 @@ struct GraphParts {
 class GraphReader {
  public:
   GraphReader(std::string_view text, size_t begin, const std::filesystem::path& path,
-              compare::CompareMode mode, const ReadOptions& options)
+              compare::CompareMode mode, const ReadOptions& options, std::atomic<uint64_t>* done)
       : text_(text),
         begin_(begin),
+        told_(begin),
+        done_(done),
         path_(path),
         inverted_(mode == compare::CompareMode::kMd5),
         bands_(BandsOf(mode)),
@@ -111,6 +114,14 @@ class GraphReader {
   }
 
  private:
+  /// Both graphs are read at the same time: what is done is what was read of both.
+  void Tell(size_t position) {
+    const uint64_t more = position - told_;
+    told_ = position;
+    const uint64_t done = done_->fetch_add(more, std::memory_order_relaxed) + more;
+    if (options_.progress) options_.progress(done, text_.size());
+  }
+
   Status ReadNodes(formats::JsonScanner* nodes, GraphParts* parts) {
     SideIndex& side = *parts->side;
     bool valid = true;
@@ -120,7 +131,7 @@ class GraphReader {
       }
       if ((side.size() & 0xFFF) == 0) {
         if (options_.cancel != nullptr && options_.cancel->cancelled()) return CancelledError();
-        if (options_.progress) options_.progress(nodes->position(), text_.size());
+        Tell(nodes->position());
       }
       const size_t begin = nodes->position();
       // Names are copied: nothing of the mapping is needed later.
@@ -190,6 +201,8 @@ class GraphReader {
 
   std::string_view text_;
   size_t begin_;
+  size_t told_;  ///< up to where it is in `done_`
+  std::atomic<uint64_t>* done_;
   const std::filesystem::path& path_;
   bool inverted_;
   std::vector<Band> bands_;
@@ -302,10 +315,12 @@ Result<std::shared_ptr<UnitSource>> VisFile::LoadUnit(size_t unit,
   GraphParts golden{&index.golden, &loaded->golden_lengths_, {}, {}};
   Status golden_status;
   std::thread golden_reader;
+  std::atomic<uint64_t> done = 0;
   if (header_.bench) {
     const auto read = [&] {
       try {
-        golden_status = GraphReader(text, *header_.bench, path_, mode_, options).Read(&golden);
+        golden_status =
+            GraphReader(text, *header_.bench, path_, mode_, options, &done).Read(&golden);
       } catch (const std::bad_alloc&) {
         golden_status = LimitExceededError("out of memory", {}, path_.string());
       }
@@ -315,7 +330,7 @@ Result<std::shared_ptr<UnitSource>> VisFile::LoadUnit(size_t unit,
     else
       read();
   }
-  const Status status = GraphReader(text, header_.npu, path_, mode_, options).Read(&target);
+  const Status status = GraphReader(text, header_.npu, path_, mode_, options, &done).Read(&target);
   if (golden_reader.joinable()) golden_reader.join();
   if (guard.torn()) return ChangedError(path_);
   MSPROBE_RETURN_IF_ERROR(Status(status));

@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "visfile/vis_fixture.h"
 #include "visfile/vis_source.h"
 
@@ -69,6 +71,22 @@ TEST(VisReaderTest, FilesOfOtherToolsAreUnderstood) {
   EXPECT_EQ(target.micro_steps[1], 2);
   EXPECT_EQ(target.kinds[3], graph::NodeKind::kApiCollection);
   EXPECT_FLOAT_EQ(unit->index().golden.index[1], 0.97F) << "golden shows its partner's index";
+}
+
+TEST(VisReaderTest, ProgressNeverGoesBack) {
+  const ScratchDirectory directory;
+  const auto path = directory.path() / "compare.vis";
+  std::ofstream(path) << kForeign;
+  std::vector<uint64_t> told;
+  ReadOptions options;
+  options.threads = 1;
+  options.progress = [&](uint64_t done, uint64_t total) {
+    told.push_back(done);
+    EXPECT_EQ(total, kForeign.size());
+  };
+  ASSERT_TRUE((*OpenVis(path, options))->LoadUnit(0, options).ok());
+  EXPECT_EQ(told.size(), 2) << "once for each graph";
+  EXPECT_TRUE(std::ranges::is_sorted(told));
 }
 
 TEST(VisReaderTest, ANodeIsReadByItself) {
