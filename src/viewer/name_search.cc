@@ -179,12 +179,18 @@ void NameSearch::MarkShared(size_t begin, size_t end, const Page& known,
   }
 }
 
+/// The hits of a query of nothing but stars.
+void NameSearch::MarkAll(std::vector<uint64_t>* marks) const {
+  marks->assign(marks->size(), ~uint64_t{0});
+  marks->back() >>= marks->size() * kMarks - side_.size();
+}
+
 NameSearch::Page NameSearch::Find(std::string_view query, uint64_t offset, uint64_t limit,
                                   size_t threads, const Page* known) {
   Prepare();
   std::vector<std::string> parts = SplitQuery(query);
   Page page;
-  if (parts.empty() || side_.size() == 0) return page;
+  if (query.empty() || side_.size() == 0) return page;
   for (std::string& part : parts) std::replace(part.begin(), part.end(), '\n', ' ');
   Page asked;
   if (other_ != nullptr && known == nullptr) {
@@ -195,7 +201,9 @@ NameSearch::Page NameSearch::Find(std::string_view query, uint64_t offset, uint6
   // Whole words of marks: no two threads write to the same.
   const size_t share = side_.size() / (4 * std::max<size_t>(1, threads)) + 1;
   const size_t chunk = (std::max(kLeastChunk, share) + kMarks - 1) / kMarks * kMarks;
-  base::ParallelFor(side_.size(), chunk, threads, [&](size_t begin, size_t end) {
+  if (parts.empty()) MarkAll(&page.marks);
+  const size_t searched = parts.empty() ? 0 : side_.size();
+  base::ParallelFor(searched, chunk, threads, [&](size_t begin, size_t end) {
     ForHits(begin, end, parts, [&](size_t position) {
       page.marks[position / kMarks] |= uint64_t{1} << (position % kMarks);
     });

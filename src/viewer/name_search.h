@@ -48,6 +48,7 @@ class NameSearch {
   /// Calls `emit` with the positions in [begin, end) whose own names are hits.
   template <class Emit>
   void ForHits(size_t begin, size_t end, const std::vector<std::string>& parts, Emit emit) const;
+  void MarkAll(std::vector<uint64_t>* marks) const;
   /// Sets the marks of the positions [begin, end).
   void MarkShared(size_t begin, size_t end, const Page& known, std::vector<uint64_t>* marks) const;
   size_t NextHit(const Needle& needle, size_t at, size_t end) const;

@@ -40,8 +40,9 @@ TEST(NameSearchTest, FindsWhatALookAtEveryNameFinds) {
   for (const std::string& name : names) side.parents[side.Add(name)] = 0;
   side.Complete(1);
   NameSearch search(side);
-  for (const std::string query : {"a", "Q", "qa", "abc", "CBA.", "a.b.c.a.b.", "zz", "..", "bq",
-                                  "aaa", "a*b", "b*q", "q*.*c", "ab*cz", "c*c*c", "b.*b."}) {
+  for (const std::string query :
+       {"a", "Q", "qa", "abc", "CBA.", "a.b.c.a.b.", "zz", "..", "bq", "aaa", "a*b", "b*q", "q*.*c",
+        "ab*cz", "c*c*c", "b.*b.", "*", "**"}) {
     std::vector<uint32_t> expected;
     for (const uint32_t id : side.order) {
       if (id != 0 && Matches(Lower(names[id]), "*" + Lower(query) + "*")) expected.push_back(id);
@@ -78,7 +79,7 @@ TEST(NameSearchTest, FindsNamesThatBothSidesHaveOnBoth) {
   NameSearch there(target);
   NameSearch shared(golden, &there);
   NameSearch alone(golden);
-  for (const std::string query : {"a", "bq", "Q", "abc", "zz", "a*b", "c."}) {
+  for (const std::string query : {"a", "bq", "Q", "abc", "zz", "a*b", "c.", "*"}) {
     for (const size_t threads : {1, 4}) {
       const NameSearch::Page expected = alone.Find(query, 2, 50, threads);
       const NameSearch::Page known = there.Find(query, 0, 10, threads);

@@ -1,4 +1,5 @@
 // Hits while typing, on both sides; only the last query counts.
+import assert from "node:assert/strict";
 import { becomes, journey, open, picture, RUN, selected } from "./page.mjs";
 
 await journey(async (page) => {
@@ -35,4 +36,8 @@ await journey(async (page) => {
   await page.unroute("**/search?*");
   await page.locator("#search").fill("nothing has this name");
   await becomes(() => page.locator(".hits-count").textContent().then((text) => text.slice(0, 6)), "0 hits");
+  // The hits go away, the words stay.
+  await page.keyboard.press("Escape");
+  await becomes(() => page.locator(".hits").count(), 0);
+  assert.equal(await page.locator("#search").inputValue(), "nothing has this name");
 }, { expected: /status of 500/ });

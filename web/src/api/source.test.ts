@@ -113,6 +113,7 @@ describe.each(sources)("%s", (_name, make) => {
     expect((await source.search(unit, "SOFTMAX", "b", 0, 5)).total).toBe(12);
     expect((await source.search(unit, "soft*.3", "t", 0, 5)).total).toBe(1);
     expect((await source.search(unit, "max*soft", "b", 0, 5)).total).toBe(0);
+    expect((await source.search(unit, "*", "t", 0, 5)).total).toBe(103);
   });
 
   it("seeks the next and the previous", async () => {

@@ -50,7 +50,7 @@ export class SideData {
 
   find(query: string): EmbeddedBrief[] {
     const parts = query.toLowerCase().split("*").filter(Boolean);
-    if (parts.length === 0) return [];
+    if (query === "") return [];
     return this.order.filter((node, i) => {
       let at = 0;
       for (const part of parts) {

@@ -37,6 +37,8 @@ export function SearchBox({ app }: { app: App }) {
   };
   const key = (event: KeyboardEvent) => {
     if (event.key === "Escape") {
+      // The browser would empty the field, but not the query.
+      event.preventDefault();
       if (!open.value) search.type("");
       open.value = false;
       (event.currentTarget as HTMLElement).blur();
