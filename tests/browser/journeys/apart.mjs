@@ -16,6 +16,12 @@ await journey(async (page) => {
   await label(0, CULPRIT).waitFor();
   await label(1, CULPRIT).waitFor();
   await picture(page, "apart", { chinese: true });
+  // Keys go on where the partner is.
+  const focused = () => page.evaluate(() => document.activeElement.getAttribute("aria-label"));
+  await label(1, CULPRIT).click();
+  await becomes(focused, "Golden");
+  await page.keyboard.press("p");
+  await becomes(focused, "Target");
   await page.getByRole("button", { name: "linked" }).click();
   await becomes(() => page.locator(".tree").count(), 1);
   await becomes(() => selected(page), CULPRIT);

@@ -34,6 +34,14 @@ await journey(async (page) => {
 
   // 400 % zoom of a window of 1280 × 720.
   await page.setViewportSize({ width: 320, height: 180 });
+  // What one goes to comes into sight, also where the tree is far below.
+  await page.evaluate(() => scrollTo(0, 0));
+  await page.keyboard.press("f");
+  const inSight = () => {
+    const { top, bottom } = document.querySelector(".line.selected")?.getBoundingClientRect() ?? {};
+    return top >= 0 && bottom <= innerHeight;
+  };
+  await becomes(() => page.evaluate(inSight), true);
   await row(page, CULPRIT).scrollIntoViewIfNeeded();
   assert.ok((await overflow(page)) <= 0, `${await overflow(page)} px too wide`);
   // There is room for one side: its names are whole, and what it lacks is named in the gap.

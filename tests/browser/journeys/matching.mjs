@@ -21,6 +21,8 @@ await journey(async (page) => {
   await page.getByText("Matched by hand: 1").waitFor();
   await becomes(() => selected(page), target);
   await page.getByRole("button", { name: "to golden partner" }).waitFor();
+  // They are in different boxes: they cannot face each other, but are no longer without a partner.
+  await becomes(async () => (await rows(page)).includes(`${target} | elsewhere | -`), true);
   // It is saved, and can be taken away as a mapping.
   await page.reload();
   await page.getByText("Matched by hand: 1").click();

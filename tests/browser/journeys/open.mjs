@@ -42,4 +42,6 @@ await journey(async (page) => {
   await open(page, { file: "build_one.vis" });
   const alone = await row(page, "decoder").locator(".half .box").boundingBox();
   assert.ok(alone.width > 1200, `${alone.width} px`);
+  // Nothing is asked where there is nothing to choose.
+  assert.equal(await page.getByLabel("step", { exact: true }).count(), 0);
 });

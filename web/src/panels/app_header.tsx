@@ -77,20 +77,27 @@ function UnitPickers({ app }: { app: App }) {
     values.map((value) => ({ value: String(value), name: value === null ? "–" : String(value) }));
   const parse = (value: string) => (value === "null" ? null : Number(value));
   const micro = workspace.micro.value;
+  const { value: steps } = workspace.steps;
+  const { value: ranks } = workspace.ranks;
+  const isNamed = (value: number | null) => value !== null;
   return (
     <>
-      <Picker
-        label={text("header.step")}
-        value={String(unit.step)}
-        options={options(workspace.steps.value)}
-        change={(value) => show(parse(value), unit.rank)}
-      />
-      <Picker
-        label={text("header.rank")}
-        value={String(unit.rank)}
-        options={options(workspace.ranks.value)}
-        change={(value) => show(unit.step, parse(value))}
-      />
+      {steps.some(isNamed) && (
+        <Picker
+          label={text("header.step")}
+          value={String(unit.step)}
+          options={options(steps)}
+          change={(value) => show(parse(value), unit.rank)}
+        />
+      )}
+      {ranks.some(isNamed) && (
+        <Picker
+          label={text("header.rank")}
+          value={String(unit.rank)}
+          options={options(ranks)}
+          change={(value) => show(unit.step, parse(value))}
+        />
+      )}
       {unit.micro_steps > 1 && (
         <Picker
           label={text("header.micro")}
@@ -110,7 +117,7 @@ function UnitPickers({ app }: { app: App }) {
 
 function ViewOptions({ app }: { app: App }) {
   const { workspace } = app;
-  if (!workspace.comparison.value && !workspace.file.value?.overflow) return null;
+  if (!workspace.comparison.value) return null;
   const colorings: Coloring[] = workspace.file.value?.overflow
     ? ["index", "status", "overflow"]
     : ["index", "status"];
@@ -122,18 +129,16 @@ function ViewOptions({ app }: { app: App }) {
         options={colorings.map((value) => ({ value, name: text(`colour.${value}`) }))}
         change={(value) => app.setColoring(value as Coloring)}
       />
-      {workspace.comparison.value && (
-        <button
-          type="button"
-          class="pick"
-          aria-pressed={workspace.linked.value}
-          title={text(workspace.linked.value ? "header.linked_on" : "header.linked_off")}
-          onClick={() => void app.run(() => app.setLinked(!workspace.linked.value))}
-        >
-          <Icon name="link" />
-          {text("header.linked")}
-        </button>
-      )}
+      <button
+        type="button"
+        class="pick"
+        aria-pressed={workspace.linked.value}
+        title={text(workspace.linked.value ? "header.linked_on" : "header.linked_off")}
+        onClick={() => void app.run(() => app.setLinked(!workspace.linked.value))}
+      >
+        <Icon name="link" />
+        {text("header.linked")}
+      </button>
     </>
   );
 }

@@ -99,8 +99,8 @@ function spoken(row: Row): string {
   if (brief.dir === "b") parts.push(text("row.backward_long"));
   if (brief.status === "unmatched") {
     parts.push(text(row.t === null ? "row.only_golden" : "row.only_target"));
-  } else if (row.index !== null) {
-    parts.push(text("row.spoken_index", { index: readableIndex(row.index) }));
+  } else if (brief.index !== null) {
+    parts.push(text("row.spoken_index", { index: readableIndex(brief.index) }));
   }
   if (brief.role !== "") parts.push(text(`role.${brief.role}`));
   if (brief.overflow !== "") parts.push(text(`overflow.${brief.overflow}`));
@@ -115,7 +115,8 @@ function half(line: RowLine, side: Side, look: Look) {
   if (row === undefined) return <div class="box waiting" />;
   const brief: Brief | null = row[side];
   if (brief === null) {
-    const missing = text(side === "g" ? "row.only_target" : "row.only_golden");
+    const only = side === "g" ? "row.only_target" : "row.only_golden";
+    const missing = text(hasPartner(row) ? "row.elsewhere_long" : only);
     const other = look.narrow ? row[side === "t" ? "g" : "t"] : null;
     return (
       <div class="gap" title={missing}>
@@ -143,12 +144,19 @@ function contentOf({ line, look }: Props): string {
   return parts.join("/");
 }
 
+/** Whether the node of a row without another one is paired with one that is not among its siblings. */
+function hasPartner({ t, g }: Row): boolean {
+  return ((t ?? g)?.partner ?? null) !== null;
+}
+
 function gutter(row: Row | undefined, look: Look) {
   if (row === undefined) return <div class="gutter" />;
   if (row.t === null || row.g === null) {
-    const said = text("row.no_partner");
+    const [said, title] = hasPartner(row)
+      ? ([text("row.elsewhere"), text("row.elsewhere_long")] as const)
+      : ([text("row.no_partner"), text("row.no_partner")] as const);
     return (
-      <div class="gutter none" title={said}>
+      <div class="gutter none" title={title}>
         {look.narrow ? "–" : said}
       </div>
     );

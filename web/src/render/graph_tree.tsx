@@ -1,5 +1,6 @@
 /** A scrolling tree of which only the lines in sight exist. */
 
+import { useSignalEffect } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { ROW_UNITS } from "../model/row_tree";
 import type { App } from "../state/app";
@@ -20,6 +21,12 @@ export function GraphTree({ app, view, name }: Props) {
   const probe = useRef<HTMLDivElement>(null);
   const lines = useRef<HTMLDivElement>(null);
   const scroll = useTreeScroll(view, { scroller, probe, lines });
+  // Who goes to the other side goes on by keys there.
+  useSignalEffect(() => {
+    const left = document.activeElement;
+    if (app.navigation.active.value !== view || left === scroller.current) return;
+    if (left?.role === "tree") scroller.current?.focus({ preventScroll: true });
+  });
   const { narrow, oneSide } = app.workspace;
   const names = ["tree-frame"];
   if (isNarrow(app, view)) names.push("one-side");

@@ -80,6 +80,8 @@ export function useTreeScroll(view: GraphView, elements: TreeElements): TreeScro
     const element = scroller.current;
     if (wanted === null || seen === 0 || element === null) return;
     view.wanted.value = null;
+    // In a small window the tree itself may be out of sight.
+    if (wanted.center) element.scrollIntoView({ block: "nearest" });
     resize();
     const to = scrollTarget(wanted, range.top, seen, unit);
     if (to === null) return;

@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { transformer } from "../../test_server/graphs";
+import { singleGraph, transformer } from "../../test_server/graphs";
 import { EmbeddedSource } from "../api/embedded_source";
 import { ApiError, type Source } from "../api/source";
 import { App } from "./app";
@@ -110,6 +110,19 @@ describe("App", () => {
     expect(app.notice.value).not.toBeNull();
     await app.showUnit(app.workspace.u.value, 1);
     expect(app.workspace.micro.value).toBe(1);
+  });
+
+  it("says that the step or rank of an address is not in the file", async () => {
+    const app = await opened(sourceOf());
+    expect(app.notice.value).toBeNull();
+    await app.show({ ...PLACE, file: "f", step: 0, rank: 77 });
+    expect(app.notice.value).not.toBeNull();
+  });
+
+  it("colours a graph alone by its overflow", async () => {
+    const app = new App(new EmbeddedSource(singleGraph("f")));
+    await app.show({ ...PLACE, file: "f" });
+    expect(app.workspace.coloring.value).toBe("overflow");
   });
 
   it("goes on from a node without a partner when the list is of the other side", async () => {

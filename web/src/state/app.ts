@@ -110,7 +110,7 @@ export class App {
     this.failure.value = null;
     try {
       workspace.linked.value = place.linked ?? true;
-      workspace.coloring.value = place.coloring ?? "index";
+      workspace.chosenColoring.value = place.coloring ?? "index";
       const listing = workspace.files.value === null ? workspace.listFiles() : Promise.resolve();
       // A file that is named needs no list; a list that fails is no reason not to show it.
       if (place.file === null) await listing;
@@ -126,6 +126,9 @@ export class App {
       suspects.side.value = place.filterSide;
       if (!(await this.enter(workspace.unitAt(place.step, place.rank), place.micro, mine))) return;
       if (place.node !== null) await this.goByName(place.node);
+      const { step = null, rank = null } = workspace.unit.value ?? {};
+      const other = (place.step ?? step) !== step || (place.rank ?? rank) !== rank;
+      if (other) this.say(text("notice.no_unit"));
     } catch (error) {
       if (!isAbort(error) && mine === this.shows) this.failure.value = failureOf(error);
     } finally {
@@ -192,7 +195,7 @@ export class App {
   }
 
   setColoring(coloring: Coloring): void {
-    this.workspace.coloring.value = coloring;
+    this.workspace.chosenColoring.value = coloring;
   }
 
   /** Everything of the unit anew; with `counts` also what the file says about its units. */
@@ -213,6 +216,7 @@ export class App {
     const unit = workspace.unit.value;
     const many = (workspace.file.value?.units.length ?? 0) > 1;
     const selected = navigation.selected.value;
+    const chosen = workspace.chosenColoring.value;
     return {
       file: workspace.name.value,
       step: many ? (unit?.step ?? null) : null,
@@ -221,7 +225,7 @@ export class App {
       node: selected === null ? null : { side: selected.side, name: selected.name },
       filter: suspects.filtered.value ? suspects.filter.value : null,
       filterSide: suspects.side.value,
-      coloring: workspace.coloring.value === "index" ? null : workspace.coloring.value,
+      coloring: chosen === "index" ? null : chosen,
       linked: workspace.linked.value ? null : false,
     };
   }

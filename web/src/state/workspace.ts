@@ -22,7 +22,7 @@ export class Workspace {
   readonly u = signal(0);
   readonly micro = signal<number | null>(null);
   readonly linked = signal(true);
-  readonly coloring = signal<Coloring>("index");
+  readonly chosenColoring = signal<Coloring>("index");
   readonly views = signal<readonly GraphView[]>([]);
   /** Too little room for both sides beside each other: then only this one is shown. */
   readonly narrow = signal(false);
@@ -30,6 +30,10 @@ export class Workspace {
 
   readonly bands = computed(() => this.file.value?.bands ?? NO_BANDS);
   readonly comparison = computed(() => this.file.value?.type === "compare");
+  /** A graph alone has nothing but its overflow to show. */
+  readonly coloring = computed<Coloring>(() =>
+    this.comparison.value ? this.chosenColoring.value : "overflow",
+  );
   readonly unit = computed<Unit | null>(() => this.file.value?.units[this.u.value] ?? null);
   readonly steps = computed(() => distinct(this.file.value?.units.map((unit) => unit.step)));
   readonly ranks = computed(() =>
