@@ -93,6 +93,7 @@ void WriteBriefMembers(const visfile::UnitSource& source, Side which, uint32_t i
   json->Key("shape").String(OutputShape(source, which, id));
   json->Key("n").UInt(side.children(id).size());
   json->Key("inside").UInt(side.inside[id]);
+  json->Key("overflow_inside").String(OverflowWord(side.overflow_inside[id]));
   json->Key("micro").Int(side.micro_steps[id]);
   json->Key("partner");
   if (side.partners[id] == kNoNode)

@@ -101,6 +101,7 @@ void SideIndex::SumUp(float worst_band) {
   const size_t count = size();
   worst = index;
   inside.assign(count, 0);
+  overflow_inside.assign(count, graph::OverflowLevel::kNone);
   for (size_t at = count; at-- > 1;) {
     const uint32_t id = order[at];
     const uint32_t parent = parents[id];
@@ -108,6 +109,8 @@ void SideIndex::SumUp(float worst_band) {
       if (!std::isnan(worst[id])) worst[parent] = worst[id];
     }
     inside[parent] += inside[id] + (index[id] >= worst_band ? 1 : 0);
+    overflow_inside[parent] =
+        std::max({overflow_inside[parent], overflow_inside[id], overflow[id]});
   }
 }
 

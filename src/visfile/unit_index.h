@@ -41,9 +41,10 @@ struct SideIndex {
   std::string dump;
 
   // Derived by Complete().
-  std::vector<float> worst;           ///< worst index of the node and all below it; NaN: none
-  std::vector<uint32_t> inside;       ///< nodes of the worst band below it
-  std::vector<uint32_t> child_begin;  ///< size() + 1 entries into child_ids
+  std::vector<float> worst;      ///< worst index of the node and all below it; NaN: none
+  std::vector<uint32_t> inside;  ///< nodes of the worst band below it
+  std::vector<graph::OverflowLevel> overflow_inside;  ///< the worst one below it
+  std::vector<uint32_t> child_begin;                  ///< size() + 1 entries into child_ids
   std::vector<uint32_t> child_ids;
   std::vector<uint32_t> order;     ///< depth first, parents first: execution order
   std::vector<uint32_t> position;  ///< place of a node in `order`
@@ -58,7 +59,7 @@ struct SideIndex {
   /// Computes what is derived, from the other arrays. Nodes whose parent is out of range or that
   /// are in a cycle hang under the root. `worst_band` is the lower bound of the worst band.
   void Complete(float worst_band);
-  /// Only `worst` and `inside`, after indexes have changed.
+  /// Only `worst` and what is inside, after indexes have changed.
   void SumUp(float worst_band);
 };
 

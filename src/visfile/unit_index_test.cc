@@ -34,6 +34,14 @@ TEST(SideIndexTest, ChildrenOrderAndWorst) {
   EXPECT_EQ(side.inside[3], 0U);
 }
 
+TEST(SideIndexTest, WorstOverflowInside) {
+  using enum graph::OverflowLevel;
+  SideIndex side = Tree({{0, NAN}, {0, NAN}, {1, NAN}, {1, NAN}});
+  side.overflow = {kNone, kMedium, kHigh, kNone, kCritical};
+  side.SumUp(0.8F);
+  EXPECT_THAT(side.overflow_inside, ElementsAre(kCritical, kCritical, kNone, kNone, kNone));
+}
+
 TEST(SideIndexTest, CyclesAndUnknownParentsHangUnderTheRoot) {
   const SideIndex side = Tree({{2, 0.F}, {1, 0.F}, {77, 0.F}, {4, 1.F}});
   EXPECT_EQ(side.order.size(), side.size());

@@ -11,6 +11,7 @@ import type {
   Unit,
 } from "../src/api/types";
 import { itemOf, UnitData } from "../src/api/unit_data";
+import { isWorse } from "../src/model/paint";
 
 export const BANDS: Band[] = [
   ["#FFFCF3", 0, 0.2, "very low"],
@@ -78,6 +79,7 @@ export class GraphMaker {
       index,
       worst: index,
       inside: 0,
+      overflow_inside: "",
     };
     nodes.push(brief);
     this.specs[side].set(brief.id, spec);
@@ -91,6 +93,9 @@ export class GraphMaker {
         if (parent === undefined) continue;
         parent.n += 1;
         if (node.worst !== null) parent.worst = Math.max(parent.worst ?? 0, node.worst);
+        for (const level of [node.overflow, node.overflow_inside]) {
+          if (isWorse(level, parent.overflow_inside)) parent.overflow_inside = level;
+        }
         parent.inside += node.inside + (node.index !== null && node.index >= 0.8 ? 1 : 0);
       }
     }

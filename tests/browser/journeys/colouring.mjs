@@ -33,6 +33,12 @@ await journey(async (page) => {
   await page.locator(".tree").focus();
   await page.keyboard.press("c");
   await becomes(() => row(page, CULPRIT).count(), 0);
+  // What the colours mean is told of what a closed box hides, too.
+  const inside = () => row(page, "decoder").locator(".half.t .inside").allTextContents();
+  await becomes(inside, ["5 inside"]);
+  await page.getByLabel("colour").selectOption("overflow");
+  await becomes(inside, ["overflow inside"]);
+  await page.getByLabel("colour").selectOption("index");
   const strip = await page.locator(".overview").boundingBox();
   await page.mouse.click(strip.x + strip.width / 2, strip.y + strip.height * 0.24);
   await row(page, "layers.1").waitFor();

@@ -99,6 +99,8 @@ export interface Brief extends Verdict {
   shape: string;
   n: number;
   inside: number;
+  /** The worst below it. */
+  overflow_inside: Overflow;
   micro: number;
   partner: number | null;
   /** Place in execution order; UnitData counts it where a brief lacks it. */

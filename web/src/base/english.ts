@@ -103,6 +103,7 @@ export const english = {
   "row.overflow": "overflow",
   "row.inside": "{count} inside",
   "row.worse": "worse inside",
+  "row.overflow_inside": "overflow inside",
   "row.loading": "Loading",
   "row.no_partner": "no partner",
   "row.elsewhere": "elsewhere",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Band, Verdict } from "../api/types";
-import { bandOf, hiddenPaint, NO_PAINT, paintOf } from "./paint";
+import { bandOf, hiddenOverflow, hiddenPaint, NO_PAINT, paintOf } from "./paint";
 
 const bands: Band[] = [0, 0.2, 0.4, 0.6, 0.8].map((lo) => ({
   color: "#000000",
@@ -40,5 +40,12 @@ describe("paint", () => {
     expect(hiddenPaint(bands, verdict({ index: null, worst: 0.5 }))).toBe("band-2");
     expect(hiddenPaint(bands, verdict({ index: 0.9, worst: 1 }))).toBeNull();
     expect(hiddenPaint(bands, verdict({ index: 0.05, worst: 0.1 }))).toBeNull();
+  });
+
+  it("tells of worse overflow inside", () => {
+    expect(hiddenOverflow({ overflow: "", overflow_inside: "medium" })).toBe("medium");
+    expect(hiddenOverflow({ overflow: "high", overflow_inside: "critical" })).toBe("critical");
+    expect(hiddenOverflow({ overflow: "high", overflow_inside: "high" })).toBeNull();
+    expect(hiddenOverflow({ overflow: "", overflow_inside: "" })).toBeNull();
   });
 });

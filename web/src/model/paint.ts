@@ -1,6 +1,6 @@
 /** Which colour a node has, as the name of a colour that the theme fills in. */
 
-import type { Band, Verdict } from "../api/types";
+import type { Band, Brief, Overflow, Verdict } from "../api/types";
 
 export type Coloring = "index" | "status" | "overflow";
 
@@ -24,6 +24,17 @@ export function paintOf(coloring: Coloring, bands: readonly Band[], verdict: Ver
   if (verdict.status === "unmatched") return "unmatched";
   if (coloring === "status") return verdict.status === "" ? NO_PAINT : verdict.status;
   return indexPaint(bands, verdict.index);
+}
+
+const LEVELS: readonly Overflow[] = ["", "medium", "high", "critical"];
+
+export function isWorse(one: Overflow, other: Overflow): boolean {
+  return LEVELS.indexOf(one) > LEVELS.indexOf(other);
+}
+
+/** The colour of the worst overflow inside a closed row, if it is worse than the row's own. */
+export function hiddenOverflow(node: Pick<Brief, "overflow" | "overflow_inside">): Paint | null {
+  return isWorse(node.overflow_inside, node.overflow) ? node.overflow_inside : null;
 }
 
 /** The colour of the worst node inside a closed row, if it is worse than the row itself. */

@@ -2,7 +2,14 @@
 
 import type { Band, Brief } from "../api/types";
 import { type Room, roomOf, textWidth } from "../layout/nesting";
-import { type Coloring, hiddenPaint, indexPaint, type Paint, paintOf } from "../model/paint";
+import {
+  type Coloring,
+  hiddenOverflow,
+  hiddenPaint,
+  indexPaint,
+  type Paint,
+  paintOf,
+} from "../model/paint";
 import { text } from "../state/language";
 import { NameText } from "../widgets/name_text";
 
@@ -42,15 +49,17 @@ export function cellParts(props: Props): CellParts {
   const { brief, rows, open, coloring, bands, width, nameFirst } = props;
   const room = roomOf(width, 1);
   const paint = paintOf(coloring, bands, brief);
-  const hidden = open || rows === 0 ? null : hiddenPaint(bands, brief);
+  const byOverflow = coloring === "overflow";
+  const worse = byOverflow ? hiddenOverflow(brief) : hiddenPaint(bands, brief);
+  const hidden = open || rows === 0 ? null : worse;
   // A closed red row still says how many red ones are in it.
-  const badge = hidden ?? (open || brief.inside === 0 ? null : indexPaint(bands, brief.worst));
+  const closedRed = !open && !byOverflow && brief.inside > 0;
+  const badge = hidden ?? (closedRed ? indexPaint(bands, brief.worst) : null);
   // Beside "diverges here" there may be no room for it.
-  const floods =
-    brief.overflow !== "" && coloring !== "overflow" && (brief.role !== "culprit" || room > 2);
+  const floods = brief.overflow !== "" && !byOverflow && (brief.role !== "culprit" || room > 2);
   const told = badge !== null || brief.role === "culprit";
   const cls = room > 0 && !nameFirst ? brief.cls : "";
-  const signs = room > 0 ? signsOf(brief, floods, badge) : [];
+  const signs = room > 0 ? signsOf(brief, floods, badge, coloring) : [];
   while (nameFirst && signs.length > 0 && neededWidth(brief, "", signs, "") > width) signs.pop();
   const shape =
     room > 0 && !nameFirst && room >= roomForShape(brief, told, floods) ? brief.shape : "";
@@ -108,7 +117,7 @@ export function graphCell(props: Props) {
 }
 
 /** Those that tell most come first. */
-function signsOf(brief: Brief, floods: boolean, badge: Paint | null): Sign[] {
+function signsOf(brief: Brief, floods: boolean, badge: Paint | null, coloring: Coloring): Sign[] {
   const signs: Sign[] = [];
   if (brief.role === "culprit") signs.push({ className: "culprit", word: text("role.culprit") });
   if (brief.dir === "b") signs.push({ className: "dir", word: text("row.backward") });
@@ -118,7 +127,8 @@ function signsOf(brief: Brief, floods: boolean, badge: Paint | null): Sign[] {
   }
   if (badge !== null) {
     const count = brief.inside;
-    const word = count > 0 ? text("row.inside", { count }) : text("row.worse");
+    let word = count > 0 ? text("row.inside", { count }) : text("row.worse");
+    if (coloring === "overflow") word = text("row.overflow_inside");
     signs.push({ className: "inside", word, paint: badge });
   }
   return signs;

@@ -105,6 +105,7 @@ function spoken(row: Row): string {
   if (brief.role !== "") parts.push(text(`role.${brief.role}`));
   if (brief.overflow !== "") parts.push(text(`overflow.${brief.overflow}`));
   if (brief.inside > 0) parts.push(text("row.inside", { count: brief.inside }));
+  if (brief.overflow_inside !== "") parts.push(text("row.overflow_inside"));
   return parts.filter(Boolean).join(", ");
 }
 
