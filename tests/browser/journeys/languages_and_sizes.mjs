@@ -60,6 +60,11 @@ await journey(async (page) => {
   await page.getByRole("button", { name: /^target/ }).click();
   await row(page, CULPRIT).scrollIntoViewIfNeeded();
   await picture(page, "zoom");
+  await page.evaluate(() => scrollTo(0, 0));
+  await page.getByRole("button", { name: "linked" }).click();
+  await page.locator(".tree").nth(1).waitFor({ state: "attached" });
+  await becomes(whole, [true, []]);
+  await page.getByRole("button", { name: "linked" }).click();
 
   // With more room words about a node come back, one after the other, but names stay whole.
   const words = () =>

@@ -129,7 +129,7 @@ function half(line: RowLine, side: Side, look: Look) {
 }
 
 function cellOf(brief: Brief, row: Row, { open, depth }: RowLine, side: Side, look: Look) {
-  const { coloring, bands, narrow: nameFirst } = look;
+  const { coloring, bands, nameFirst } = look;
   const width = look.boxWidth(depth, side);
   return { brief, rows: row.n, open, coloring, bands, width, nameFirst };
 }

@@ -20,6 +20,8 @@ export class Look {
     readonly language: string,
     /** One side of a comparison alone, as there is no room for both: gaps say what is missing. */
     readonly narrow: boolean,
+    /** In a small window the name of a node goes before all else. */
+    readonly nameFirst: boolean,
   ) {}
 
   same(other: Look): boolean {
@@ -36,7 +38,8 @@ export class Look {
       this.bands === other.bands &&
       this.coloring === other.coloring &&
       this.language === other.language &&
-      this.narrow === other.narrow
+      this.narrow === other.narrow &&
+      this.nameFirst === other.nameFirst
     );
   }
 

@@ -157,16 +157,18 @@ function useLook(app: App, view: GraphView, drawn: { value: Window }, size: { va
   const last = useRef<Look | null>(null);
   return useComputed(() => {
     const narrow = isNarrow(app, view);
+    const { value: nameFirst } = app.workspace.narrow;
     const sides = sidesOf(app, view);
     const { rem } = size.value;
     const deepest = drawn.value.lines.reduce((most, line) => Math.max(most, line.depth), 0);
     const made = new Look(
       ...([sides, halfWidths(sides, narrow, size.value), levelWidths(rem), rem] as const),
-      levelsLeftOut(deepest, narrow),
+      levelsLeftOut(deepest, nameFirst),
       app.workspace.bands.value,
       app.workspace.coloring.value,
       language.value,
       narrow,
+      nameFirst,
     );
     if (last.current?.same(made) !== true) last.current = made;
     return last.current as Look;
