@@ -162,6 +162,7 @@ CallKind ToKind(const std::string& kind) {
   if (kind == "backward") return CallKind::kBackward;
   if (kind == "wait") return CallKind::kWait;
   if (kind == "group") return CallKind::kGroup;
+  if (kind == "quiet") return CallKind::kQuiet;
   return CallKind::kApi;
 }
 
@@ -225,12 +226,16 @@ void BindCollector(nb::module_& m) {
   m.def("recording", [] { return TheCollector() != nullptr && The().recording(); });
   m.def("in_backward", [] { return The().in_backward(); });
   m.def("expects_more", [] { return The().expects_more(); });
+  m.def("root_calls", [] { return The().root_calls(); });
   m.def("recorded", [] { return The().recorded(); });
   m.def("late_gradients", [] { return The().late_gradients(); });
-  m.def("save", [](const std::string& name, nb::object value) {
-    The().Save(name, value.ptr());
-    RaiseErrors();
-  });
+  m.def(
+      "save",
+      [](const std::string& name, nb::object value) {
+        The().Save(name, value.ptr());
+        RaiseErrors();
+      },
+      nb::arg("name"), nb::arg("value").none());
   m.def("raise_errors", &RaiseErrors);
   m.def("parameter_gradient", [](nb::object parameter, nb::object gradient) {
     The().TakeParameterGradient(parameter.ptr(), gradient.ptr());

@@ -52,10 +52,14 @@ Collector::Collector(std::unique_ptr<TensorReader> reader, std::unique_ptr<Autog
 void Collector::WatchParameters() {
   parameter_gradients_ = std::make_unique<ParameterGradients>(
       autograd_.get(),
-      [this](PyObject* gradient, CapturedTensor* captured) {
-        values_.Capture(gradient, options.save_tensors, {}, captured);
+      [this](PyObject* gradient, bool saves, CapturedTensor* captured) {
+        values_.Capture(gradient, saves, {}, captured);
       },
-      [this](const ParameterGradients::Entry& entry) { EmitParameterGradients(entry); });
+      [this](const ModuleInfo& module, uint32_t k) {
+        return options.save_tensors || (!filter.tensor_list.empty() &&
+                                        filter.SavesTensors(ParameterGradients::NameOf(module, k)));
+      },
+      [this](ParameterGradients::Entry entry) { EmitParameterGradients(std::move(entry)); });
 }
 
 Collector::~Collector() = default;
@@ -85,6 +89,13 @@ PyObject* Collector::Call(CallSite* site, PyObject* const* args, size_t flags, P
   switch (site->kind) {
     case CallKind::kWait: return CallWait(site, args, flags, names);
     case CallKind::kGroup: return CallGroup(site, args, flags, names);
+    case CallKind::kQuiet: {
+      ThreadState& state = CurrentThread();
+      ++state.busy;
+      PyObject* result = CallOriginal(site, args, flags, names);
+      --state.busy;
+      return result;
+    }
     case CallKind::kModule: {
       if (PyVectorcall_NARGS(flags) == 0) break;
       const auto module = module_of_.find(args[0]);
@@ -150,6 +161,19 @@ std::shared_ptr<CallSite> Collector::SiteOf(CallSite* site, PyObject* object) {
   return own;
 }
 
+PyObject* Collector::CallOutside(CallSite* site, PyObject* const* args, size_t flags,
+                                 PyObject* names) {
+  ThreadState& thread = CurrentThread();
+  ++seen_;
+  Count(kTokenRange);
+  const bool is_api = site->kind != CallKind::kModule;
+  thread.in_api = is_api;
+  PyObject* result = site->kind == CallKind::kCompiled ? CallCompiled(site, args, flags, names)
+                                                       : CallOriginal(site, args, flags, names);
+  if (is_api) thread.in_api = false;
+  return result;
+}
+
 PyObject* Collector::CallRoot(CallSite* site, PyObject* const* args, size_t flags,
                               PyObject* names) {
   if (!token_range_) return CallOriginal(site, args, flags, names);
@@ -180,6 +204,7 @@ PyObject* Collector::CallGroup(CallSite* site, PyObject* const* args, size_t fla
 PyObject* Collector::CallRecorded(CallSite* site, std::shared_ptr<ModuleInfo> module,
                                   PyObject* const* args, size_t flags, PyObject* names) {
   ThreadState& thread = CurrentThread();
+  if (!in_token_range_ && !only_recompute_) return CallOutside(site, args, flags, names);
   if (!in_token_range_ || (only_recompute_ && (taps_ == nullptr || !taps_->in_backward()))) {
     return site->kind == CallKind::kCompiled ? CallCompiled(site, args, flags, names)
                                              : CallOriginal(site, args, flags, names);
@@ -404,9 +429,9 @@ void Collector::Exit(ThreadState* thread, Frame* frame, PyObject* result) {
 }
 
 void Collector::Pop(ThreadState* thread, Frame* frame) {
-  if (frame->recorded && IsOfThisStep(*frame)) {
+  if (IsOfThisStep(*frame)) {
     filter.Leave(frame->name);
-    --open_calls_;
+    if (frame->recorded) --open_calls_;
   }
   if (taps_ != nullptr) taps_->Leave(thread, frame);
   frame->inputs.Clear();

@@ -53,7 +53,8 @@ class Collector : public GradientSink {
 
   /// The modules to record. Calls of `roots` are counted for the token range.
   void SetModules(std::vector<std::shared_ptr<ModuleInfo>> modules, std::vector<PyRef> roots);
-  /// More modules, for a part of the step; their parameters' gradients are not recorded.
+  /// More modules, or other names for some, for a part of the step; their parameters' gradients are
+  /// not recorded under these names.
   void AddModules(std::vector<std::shared_ptr<ModuleInfo>> modules);
   void RemoveModules(const std::vector<PyObject*>& modules);
   void SetTokenRange(std::optional<std::pair<int64_t, int64_t>> range) { token_range_ = range; }
@@ -72,6 +73,8 @@ class Collector : public GradientSink {
   void Abandon();
   uint64_t late_gradients() const { return late_gradients_; }
   uint64_t recorded() const { return recorded_; }
+  /// Calls of the root in this step; counted where there is a token range.
+  int64_t root_calls() const { return root_calls_; }
 
   PyObject* Call(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
   /// An entry that user code asks for by name (level debug).
@@ -85,12 +88,22 @@ class Collector : public GradientSink {
   void UseLeaf(PyObject* node, PyObject* variable) override;
 
  private:
-  enum Skip : uint8_t { kScope, kList, kDataMode, kException, kRepeated, kUnfinished, kSkipCount };
+  enum Skip : uint8_t {
+    kScope,
+    kList,
+    kDataMode,
+    kTokenRange,
+    kException,
+    kRepeated,
+    kUnfinished,
+    kSkipCount
+  };
   using Arguments = CallArguments;
   struct Waiting;
 
   PyObject* CallRecorded(CallSite* site, std::shared_ptr<ModuleInfo> module, PyObject* const* args,
                          size_t flags, PyObject* names);
+  PyObject* CallOutside(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
   PyObject* CallRoot(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
   PyObject* CallCompiled(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
   PyObject* CallBackward(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
@@ -115,6 +128,7 @@ class Collector : public GradientSink {
   bool DeferUntilWaited(Frame* frame, PyObject* result);
   void FinishWaiting(Waiting* waiting, bool waited);
   void Decide(GradientRecord* record);
+  bool IsFollowed(const GradientRecord& record) const;
   void ReportMissingGradients();
   void AddConstruct(GradientRecord* record);
   void Emit(RecordBuilder* builder);
@@ -122,7 +136,7 @@ class Collector : public GradientSink {
   void WriteDeferred();
   void Write(RecordBuilder* builder);
   void WatchParameters();
-  void EmitParameterGradients(const ParameterGradients::Entry& entry);
+  void EmitParameterGradients(ParameterGradients::Entry entry);
   void Count(Skip reason) { ++skipped_[reason]; }
 
   std::unique_ptr<TensorReader> reader_;
@@ -137,6 +151,7 @@ class Collector : public GradientSink {
   std::vector<CallCounter*> used_counters_;  // with calls in this step
   std::vector<std::shared_ptr<ModuleInfo>> modules_;
   std::unordered_map<PyObject*, std::shared_ptr<ModuleInfo>> module_of_;
+  std::unordered_map<PyObject*, std::shared_ptr<ModuleInfo>> named_before_;  ///< by SetModules()
   std::vector<PyRef> roots_;
   std::optional<std::pair<int64_t, int64_t>> token_range_;
   std::unordered_map<PyObject*, std::shared_ptr<Waiting>> waiting_;

@@ -17,14 +17,20 @@ bool Collector::BeginGradients(GradientRecord* record) {
     record->saves_tensors = options.save_tensors || filter.SavesTensors(record->name);
     const bool wanted = record->verdict == NameFilter::Verdict::kRecord;
     if (wanted) AddConstruct(record);
-    return wanted;
+    return IsFollowed(*record);
   }
   if (record->emitted) {  // a second backward through the same call: one entry has one name
     ++seen_;
     Count(kRepeated);
     return false;
   }
-  return record->verdict == NameFilter::Verdict::kRecord;
+  return IsFollowed(*record);
+}
+
+// The end of the scope is where it is, listed or not.
+bool Collector::IsFollowed(const GradientRecord& record) const {
+  return record.verdict == NameFilter::Verdict::kRecord ||
+         (record.verdict == NameFilter::Verdict::kNotListed && filter.EndsScope(record.name));
 }
 
 // A module is entered before what runs inside it, though its own gradients may come later.
@@ -58,6 +64,7 @@ void Collector::EmitGradients(GradientRecord* record, bool complete) {
   if (!record->wanted || record->emitted || record->step_id != step_id_) return;
   record->emitted = true;
   if (open_records_ > 0) --open_records_;
+  if (record->verdict != NameFilter::Verdict::kRecord) return filter.Leave(record->name);
   RecordBuilder& builder = CurrentThread().builder;
   builder.Begin(record->name);
   builder.BeginObject();
@@ -122,9 +129,9 @@ void Collector::UseLeaf(PyObject* node, PyObject* variable) {
   }
 }
 
-void Collector::EmitParameterGradients(const ParameterGradients::Entry& entry) {
+void Collector::EmitParameterGradients(ParameterGradients::Entry entry) {
   if (!gradients_ || writer_ == nullptr) return;
-  std::string name = entry.module->prefix + ".parameters_grad." + std::to_string(entry.k);
+  const std::string name = ParameterGradients::NameOf(*entry.module, entry.k);
   ++seen_;
   bool listed = false;
   const auto verdict = filter.Enter(name, false, &listed);
@@ -138,14 +145,17 @@ void Collector::EmitParameterGradients(const ParameterGradients::Entry& entry) {
     RecordBuilder& builder = CurrentThread().builder;
     builder.Begin(name);
     builder.BeginObject();
-    values_.BeginRecord(name, options.save_tensors);
-    for (const auto& [parameter, captured] : entry.values) {
+    const bool saves = options.save_tensors || filter.SavesTensors(name);
+    values_.BeginRecord(name, saves);
+    for (auto& [parameter, captured] : entry.values) {
+      captured.has_contents = captured.has_contents && saves;  // kept for another module of it
       builder.BeginList(parameter);
       values_.WriteCaptured(&builder, {}, captured, name + "." + std::string(parameter));
       builder.End();
     }
     Emit(&builder);
   }
+  filter.Leave(name);
 }
 
 }  // namespace msprobe::python

@@ -15,6 +15,7 @@ void Collector::SetBench(BenchChecksums bench, int64_t differences) {
 void Collector::SetModules(std::vector<std::shared_ptr<ModuleInfo>> modules,
                            std::vector<PyRef> roots) {
   module_of_.clear();
+  named_before_.clear();
   const auto objects =
       std::exchange(object_sites_, {});  // may be the last reference: they die at the end
   for (const auto& module : modules) {
@@ -27,13 +28,25 @@ void Collector::SetModules(std::vector<std::shared_ptr<ModuleInfo>> modules,
 
 void Collector::AddModules(std::vector<std::shared_ptr<ModuleInfo>> modules) {
   for (auto& module : modules) {
-    if (!module_of_.emplace(module->module.get(), module).second) continue;
+    const auto [place, is_new] = module_of_.emplace(module->module.get(), module);
+    if (!is_new) {
+      named_before_.emplace(place->first, place->second);  // unless it has had a third name
+      place->second = module;
+    }
     modules_.push_back(std::move(module));
   }
 }
 
 void Collector::RemoveModules(const std::vector<PyObject*>& modules) {
-  for (PyObject* module : modules) module_of_.erase(module);  // the rest waits for SetModules()
+  for (PyObject* module : modules) {  // the rest waits for SetModules()
+    const auto before = named_before_.find(module);
+    if (before == named_before_.end()) {
+      module_of_.erase(module);
+      continue;
+    }
+    module_of_[module] = std::move(before->second);
+    named_before_.erase(before);
+  }
 }
 
 void Collector::BeginStep(std::shared_ptr<DumpWriter> writer) {
@@ -77,7 +90,8 @@ void Collector::EndStep() {
   open_records_ = 0;
   if (writer_ != nullptr) {
     static constexpr std::array<const char*, kSkipCount> kNames = {
-        "scope", "list", "data_mode", "exception", "repeated_backward", "step_ended"};
+        "scope",     "list", "data_mode", "token_range", "exception", "repeated_backward",
+        "step_ended"};
     skipped_[kUnfinished] = open_calls_;
     writer_->CountSeen(seen_);
     for (size_t i = 0; i < kSkipCount; ++i) {

@@ -30,6 +30,7 @@ class NameFilter {
   Verdict Enter(std::string_view name, bool inside_listed, bool* listed);
   /// A call has ended; entries after the last name of the scope are out.
   void Leave(std::string_view name);
+  bool EndsScope(std::string_view name) const { return !scope.empty() && name == scope[1].text; }
   bool SavesTensors(std::string_view name) { return Contains(&tensor_list, name); }
   /// A new step begins: the scope opens again at its first name.
   void BeginStep() { in_scope_ = false; }

@@ -1,5 +1,7 @@
 #include "python/bindings/parameter_gradients.h"
 
+#include <algorithm>
+
 #include "python/bindings/hook_object.h"
 #include "python/bindings/tool_errors.h"
 
@@ -35,9 +37,16 @@ void DeallocHook(PyObject* self) {
 
 }  // namespace
 
+std::string ParameterGradients::NameOf(const ModuleInfo& module, uint32_t k) {
+  return module.prefix + ".parameters_grad." + std::to_string(k);
+}
+
 ParameterGradients::ParameterGradients(AutogradAccess* autograd, CaptureFunction capture,
-                                       EmitFunction emit)
-    : autograd_(autograd), capture_(std::move(capture)), emit_(std::move(emit)) {
+                                       SavesFunction saves, EmitFunction emit)
+    : autograd_(autograd),
+      capture_(std::move(capture)),
+      saves_(std::move(saves)),
+      emit_(std::move(emit)) {
   if (hook_type == nullptr) {
     hook_type = MakeHookType("msprobe._core.AccumulateHook", sizeof(AccumulateHook), DeallocHook);
   }
@@ -102,7 +111,10 @@ void ParameterGradients::Accumulated(PyObject* variable, PyObject* gradient) {
   if (found == step->parameters.end()) return;
   Parameter& parameter = found->second;
   CapturedTensor captured;
-  capture_(gradient, &captured);
+  const bool saves = std::ranges::any_of(parameter.owners, [&](const Owner& owner) {
+    return saves_(*step->modules[owner.module].info, parameter.accumulated);
+  });
+  capture_(gradient, saves, &captured);
   if (step != step_) return;  // it has ended meanwhile
   const uint32_t k = parameter.accumulated++;
   for (size_t i = 0; i < parameter.owners.size(); ++i) {
@@ -124,7 +136,7 @@ void ParameterGradients::Emit(Module* module, uint32_t k) {
     entry.values.emplace_back(module->info->parameters[parameter].name, std::move(captured));
   }
   module->pending.erase(k);
-  emit_(entry);
+  emit_(std::move(entry));
 }
 
 void ParameterGradients::EndStep() {

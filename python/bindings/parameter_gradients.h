@@ -17,16 +17,22 @@ namespace msprobe::python {
 /// accumulates, which belongs to the graph: nothing is registered on the parameter itself.
 class ParameterGradients {
  public:
-  using CaptureFunction = std::function<void(PyObject* gradient, CapturedTensor* captured)>;
+  using CaptureFunction =
+      std::function<void(PyObject* gradient, bool saves, CapturedTensor* captured)>;
+  /// Whether the tensors of an entry are saved.
+  using SavesFunction = std::function<bool(const ModuleInfo& module, uint32_t k)>;
   /// The k-th gradients of a module are there, in the order of its parameters.
   struct Entry {
     std::shared_ptr<const ModuleInfo> module;
     uint32_t k;
     std::vector<std::pair<std::string_view, CapturedTensor>> values;
   };
-  using EmitFunction = std::function<void(const Entry& entry)>;
+  using EmitFunction = std::function<void(Entry entry)>;
 
-  ParameterGradients(AutogradAccess* autograd, CaptureFunction capture, EmitFunction emit);
+  ParameterGradients(AutogradAccess* autograd, CaptureFunction capture, SavesFunction saves,
+                     EmitFunction emit);
+  /// "Module.head.Linear.parameters_grad.0"
+  static std::string NameOf(const ModuleInfo& module, uint32_t k);
   ~ParameterGradients();
 
   void SetModules(const std::vector<std::shared_ptr<ModuleInfo>>& modules);
@@ -70,6 +76,7 @@ class ParameterGradients {
 
   AutogradAccess* autograd_;
   CaptureFunction capture_;
+  SavesFunction saves_;
   EmitFunction emit_;
   /// Reading a gradient and waiting for the disk let other threads run, and one of them may end the
   /// step: whoever is at work holds what it works on.

@@ -64,6 +64,7 @@ def load_config(path: Optional[str], **arguments: Any) -> Config:
     """`arguments` that are not None go before what the file says."""
     data: Dict[str, Any] = {}
     if path is not None:
+        path = as_path("config_path", path)
         data = read_json(path)
     for name, value in arguments.items():
         if value is not None:
@@ -73,7 +74,7 @@ def load_config(path: Optional[str], **arguments: Any) -> Config:
 
 def read_json(path: str) -> Dict[str, Any]:
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8-sig") as file:  # editors may put a mark first
             data = json.load(file)
     except OSError as error:
         raise MsprobeError(f"config_path cannot be read ({error.strerror}): {path}") from None
@@ -117,7 +118,8 @@ def _numbers(key: str, value: Any) -> List[int]:
         if is_number(item):
             numbers.append(item)
             continue
-        first, dash, last = item.partition("-") if isinstance(item, str) else ("", "", "")
+        text = item if isinstance(item, str) and item.isascii() else ""
+        first, dash, last = text.partition("-")
         if not (first.isdecimal() and (last.isdecimal() if dash else not last)):
             raise wrong
         end = int(last) if dash else int(first)
@@ -143,10 +145,22 @@ def _whole(key: str, value: Any, lowest: int) -> int:
     return value
 
 
+def as_path(key: str, value: Any) -> str:
+    path = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
+    if not isinstance(path, str):
+        raise MsprobeError(f"{key} is {json.dumps(value, default=str)}, allowed is a path")
+    if "\0" in path:
+        raise MsprobeError(f"{key} is {json.dumps(path)}, no path has a zero byte")
+    return os.path.expanduser(path)
+
+
 def _check(data: Dict[str, Any], where: str) -> Config:
     config = Config()
     for key in data:
-        if key not in TOP_KEYS and key not in TASKS:
+        if key in SECTION_KEYS:
+            task = data.get("task") or config.task
+            warn(f'"{key}" in {where} is not used there; move it into the section "{task}"')
+        elif key not in TOP_KEYS and key not in TASKS:
             warn(f'"{key}" in {where} is not used{did_you_mean(key, TOP_KEYS + TASKS)}')
     if data.get("task") is not None:
         config.task = _one_of("task", data["task"], TASKS)
@@ -178,16 +192,14 @@ def _check_path(config: Config, data: Dict[str, Any]) -> None:
     if path is None or path == "":
         warn(f"dump_path is not given, the dump goes to {config.dump_path}", kind="dump_path")
         return
-    if not isinstance(path, (str, os.PathLike)):
-        raise MsprobeError(f"dump_path is {json.dumps(path, default=str)}, allowed is a path")
-    config.dump_path = os.fspath(path)
-    if "\0" in config.dump_path:
-        raise MsprobeError(f"dump_path is {json.dumps(config.dump_path)}, no path has a zero byte")
+    config.dump_path = as_path("dump_path", path)
 
 
 def _check_section(config: Config, section: Dict[str, Any]) -> None:
     for key in section:
-        if key not in SECTION_KEYS:
+        if key in TOP_KEYS:
+            warn(f'"{key}" in {config.task} is not used there; move it out of the section')
+        elif key not in SECTION_KEYS:
             warn(f'"{key}" in {config.task} is not used{did_you_mean(key, SECTION_KEYS)}')
         elif config.task not in SECTION_KEYS[key]:
             warn(f'"{key}" is not used with task {config.task}')
@@ -198,7 +210,9 @@ def _check_section(config: Config, section: Dict[str, Any]) -> None:
             f"scope is {json.dumps(config.scope)}, allowed are the first and the last name, or []"
         )
     config.listed = _texts("list", value.get("list", []))
-    config.tensor_list = _texts("tensor_list", value.get("tensor_list", []))
+    tensor_list = _texts("tensor_list", value.get("tensor_list", []))
+    if config.task in SECTION_KEYS["tensor_list"]:  # else nothing asks for it
+        config.tensor_list = tensor_list
     config.data_mode = _texts("data_mode", value.get("data_mode", [])) or ["all"]
     for word in config.data_mode:
         _one_of("data_mode", word, DATA_MODES)
@@ -210,8 +224,8 @@ def _check_section(config: Config, section: Dict[str, Any]) -> None:
         config.max_bytes = _whole("max_bytes", value["max_bytes"], 0)
     if "diff_nums" in value:
         config.diff_nums = _whole("diff_nums", value["diff_nums"], -1)
-    if value.get("bench_path"):
-        config.bench_path = str(value["bench_path"])
+    if value.get("bench_path", "") != "":
+        config.bench_path = as_path("bench_path", value["bench_path"])
         if not os.path.isdir(config.bench_path):
             raise MsprobeError(f"bench_path is not a directory: {config.bench_path}")
         if config.task == "tensor" and config.summary_mode != "md5":

@@ -1,9 +1,10 @@
 """PrecisionDebugger, the same for every framework."""
 
 import contextlib
-from typing import Any, Callable, ClassVar, Iterator, Optional, Tuple, Type
+import os
+from typing import Any, Callable, ClassVar, Iterator, List, Optional, Tuple, Type
 
-from msprobe.config import is_number, load_config
+from msprobe.config import boolean, is_number, load_config
 from msprobe.errors import MsprobeError
 from msprobe.framework import Framework
 from msprobe.session import Session
@@ -14,6 +15,12 @@ def _check_name(function: str, name: Any) -> None:
         raise MsprobeError(f"{function}() needs a name that is a text and not empty")
     if any("\ud800" <= character <= "\udfff" for character in name):
         raise MsprobeError(f"{function}() needs a name that can be written as UTF-8, not {name!r}")
+
+
+def _comparable(*arguments: Any) -> List[Any]:
+    """Paths as texts, tuples as lists."""
+    plain = [os.fspath(value) if isinstance(value, os.PathLike) else value for value in arguments]
+    return [list(value) if isinstance(value, tuple) else value for value in plain]
 
 
 class _OnInstanceOrClass:
@@ -57,11 +64,12 @@ class BaseDebugger:
         step: Optional[list] = None,
     ):
         """Arguments go before what the file says; no file: defaults."""
-        arguments = (config_path, task, dump_path, level, None if step is None else list(step))
+        arguments = _comparable(config_path, task, dump_path, level, step)
         first = type(self)._instance
         if first is not None:
             if first._arguments != arguments:
-                raise MsprobeError("PrecisionDebugger was constructed before with other arguments")
+                raise MsprobeError("PrecisionDebugger was constructed before with other arguments; "
+                                   "use that one, its methods work on the class as well")
             return
         config = load_config(config_path, task=task, dump_path=dump_path, level=level, step=step)
         if config.dump_enable is not None and config_path is None:
@@ -94,15 +102,16 @@ class BaseDebugger:
     def save(self, variable: Any, name: str, save_backward: bool = True) -> None:
         """Records a value under a name of yours (level debug), and its gradient when it comes."""
         _check_name("save", name)
+        boolean("save_backward", save_backward)
         if self._session.config.level != "debug":
-            raise MsprobeError("save() needs level debug")
+            raise MsprobeError(f"save() needs level debug, the level is {self._session.config.level}")
         self._session.save(variable, name, save_backward)
 
     @_OnInstanceOrClass
     def set_init_step(self, step: int) -> None:
         """The number of the next step, where training goes on from a checkpoint."""
         if not is_number(step):
-            raise MsprobeError(f"set_init_step() got {step}, allowed are whole numbers from 0 on")
+            raise MsprobeError(f"set_init_step() got {step!r}, allowed are whole numbers from 0 on")
         if self._session.writer is not None:
             raise MsprobeError("set_init_step() came inside a step, call it before start()")
         self._session.current_step = step
@@ -110,6 +119,9 @@ class BaseDebugger:
     @_OnInstanceOrClass
     def register_custom_api(self, module: Any, api: str, api_prefix: Optional[str] = None) -> None:
         """Records calls of `module.api` as `{api_prefix}.{api}`."""
+        _check_name("register_custom_api", api)
+        if api_prefix is not None:
+            _check_name("register_custom_api", api_prefix)
         self._session.register_custom_api(module, api, api_prefix)
 
     @_OnInstanceOrClass

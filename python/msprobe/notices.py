@@ -38,6 +38,13 @@ def did_you_mean(word, words):
     return f'; did you mean "{found[0]}"?' if found else ""
 
 
+def span(numbers):
+    if not numbers:
+        return "none"
+    low, high = min(numbers), max(numbers)
+    return str(low) if low == high else f"{low} to {high}"
+
+
 BANNER = "\n".join(
     ("*" * 76, "*" + "msprobe ends successfully.".center(74) + "*", "*" * 76)
 )

@@ -3,15 +3,18 @@
 import atexit
 import json
 import os
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from msprobe import _core
-from msprobe.config import Config, boolean, is_number, read_json
+from msprobe.config import Config, boolean, read_json
 from msprobe.earlier_checksums import read_checksums
 from msprobe.errors import MsprobeError
 from msprobe.framework import Framework
-from msprobe.notices import BANNER, say, warn
+from msprobe.notices import BANNER, did_you_mean, say, span, warn
 from msprobe.stack_text import format_stack
+from msprobe.start_arguments import check_start, models_of
+from msprobe.trampoline import make_trampoline
+from msprobe.values import parts
 
 _set_up_for: Optional[Framework] = None
 
@@ -41,7 +44,10 @@ class Session:
         set_up(framework)
         self.framework = framework
         self.config = config
-        self.config_path = config_path
+        # The program may go to another directory while it runs.
+        self.config_path = None if config_path is None else os.path.abspath(config_path)
+        self._dump_path = os.path.abspath(config.dump_path)
+        self._bench_path = None if config.bench_path is None else os.path.abspath(config.bench_path)
         self.current_step = 0
         self.writer: Any = None
         self._finished: List[Any] = []  # writers that are still writing
@@ -56,6 +62,8 @@ class Session:
         self._ranks_seen: set = set()
         self._steps_seen: set = set()
         self._ended = False
+        self._token_range: Optional[Tuple[int, int]] = None
+        self._most_root_calls = -1  # of a step with a token range
         self._dumped_modules: List[Any] = []
         self._model_ids: List[int] = []  # of the step; the engine holds the models
         self._gradient_watches: List[Callable[[], None]] = []  # of saved values, in this step
@@ -68,7 +76,7 @@ class Session:
     def start(self, model: Any, token_range: Any, rank_id: Optional[int]) -> None:
         if os.getpid() != self._pid:
             return  # a child of the process that collects, like a data loader's worker
-        self._check_start(model, token_range, rank_id)
+        check_start(self.framework, self.config.level, model, token_range, rank_id)
         if rank_id is not None:
             self._rank_id = rank_id
         if self.writer is None:
@@ -102,27 +110,33 @@ class Session:
             self.end()
 
     def save(self, variable: Any, name: str, save_backward: bool) -> None:
-        if self.writer is None or os.getpid() != self._pid:
+        if not self._is_open("save"):
             return
         _core.save(name, variable)
         if save_backward:
-            step = self.current_step
+            for place, value in parts(variable):
+                save_gradient = self._gradient_saver(".".join((f"{name}_grad", *place)))
+                self._gradient_watches += self.framework.watch_gradient(value, save_gradient)
 
-            def save_gradient(gradient: Any) -> None:
-                if self.writer is not None and self.current_step == step:
-                    _core.save(f"{name}_grad", gradient)
+    def _gradient_saver(self, name: str) -> Callable[[Any], None]:
+        step = self.current_step
 
-            self._gradient_watches += self.framework.watch_gradient(variable, save_gradient)
+        def save_gradient(gradient: Any) -> None:
+            if self.writer is not None and self.current_step == step:
+                _core.save(name, gradient)
+
+        return save_gradient
 
     def register_custom_api(self, module: Any, api: str, prefix: Optional[str]) -> None:
         if (id(module), api) in self._custom_patches:
             raise MsprobeError(f"{api} has been registered before")
         if not callable(getattr(module, api, None)):
-            raise MsprobeError(f"{_label(module)} has no function {api}")
+            hint = did_you_mean(api, [name for name in dir(module) if not name.startswith("_")])
+            raise MsprobeError(f"{_label(module)} has no function {api}{hint}")
         if prefix is None:
             prefix = _label(module).rpartition(".")[2]
         patches = _core.CallPatches()
-        if not patches.add(getattr(module, api), "api", f"{prefix}.{api}.", _trampoline()):
+        if not patches.add(getattr(module, api), "api", f"{prefix}.{api}.", make_trampoline):
             patches.add_attribute(module, api, "api", f"{prefix}.{api}.")
         self._custom_patches[id(module), api] = patches
         if _core.recording():
@@ -136,14 +150,14 @@ class Session:
 
     def module_dump(self, module: Any, name: str) -> None:
         """`module` and what lies below it, under a name of the user's, until module_dump_end()."""
-        if self.writer is None:
+        if not self._is_open("module_dump"):
             return
         prefix = f"{self.framework.module_word(module)}.{name}"
         parameters = self.framework.parameters(module)
         entries = [(module, f"{prefix}.{type(module).__name__}", parameters)]
         entries += self.framework.modules(module, prefix)
         _core.add_modules(entries)
-        self._dumped_modules = [entry[0] for entry in entries]
+        self._dumped_modules += [entry[0] for entry in entries]
 
     def module_dump_end(self) -> None:
         _core.remove_modules(self._dumped_modules)
@@ -172,27 +186,18 @@ class Session:
 
     # Steps.
 
-    def _check_start(self, model: Any, token_range: Any, rank_id: Any) -> None:
-        level = self.config.level
-        if model is None and level in ("L0", "mix"):
-            raise MsprobeError(f"start() needs a model at level {level}")
-        if any(not self.framework.is_model(item) for item in _models(model)):
-            raise MsprobeError("model is neither a model of the framework nor a list or tuple of them")
-        if token_range is not None:
-            if model is None:
-                raise MsprobeError("token_range needs a model, its calls are what is counted")
-            valid = isinstance(token_range, (list, tuple)) and len(token_range) == 2
-            if not valid or not all(is_number(n) for n in token_range):
-                raise MsprobeError(f"token_range is {token_range}, allowed is [first, last]")
-            if token_range[0] > token_range[1]:
-                raise MsprobeError(f"token_range is {token_range}, the first is behind the last")
-        if rank_id is not None and not is_number(rank_id):
-            raise MsprobeError(f"rank_id is {rank_id}, allowed are whole numbers from 0 on")
+    def _is_open(self, function: str) -> bool:
+        """Whether a step is recorded; the user hears why not where it is no filter."""
+        if os.getpid() != self._pid:
+            return False
+        if self.writer is None and not self._ended and self.current_step not in self._steps_seen:
+            warn(f"{function}() came before start(), it records nothing", kind=function)
+        return self.writer is not None
 
     def _is_another(self, model: Any) -> bool:
         """Whether it has modules that the step, which has begun, does not record."""
         by_modules = self.config.level in ("L0", "mix")
-        return by_modules and model is not None and list(map(id, _models(model))) != self._model_ids
+        return by_modules and model is not None and list(map(id, models_of(model))) != self._model_ids
 
     def _rank(self) -> Optional[int]:
         return self._rank_id if self._rank_id is not None else self.framework.rank()
@@ -219,7 +224,7 @@ class Session:
         config = self.config
         if not self._prepared:
             try:
-                note = _core.prepare_dump_path(config.dump_path, self._rank(), config.overwrite)
+                note = _core.prepare_dump_path(self._dump_path, self._rank(), config.overwrite)
             except ValueError as error:
                 raise MsprobeError(str(error)) from None
             if note:
@@ -228,7 +233,7 @@ class Session:
         self._load_bench()
         try:
             self.writer = _core.DumpWriter.open(
-                config.dump_path,
+                self._dump_path,
                 step=self.current_step,
                 rank=self._rank(),
                 task=config.task,
@@ -246,9 +251,10 @@ class Session:
                 raise MsprobeError(str(error)) from None
             warn(f"step {self.current_step} is not collected: {error}", kind="open")
             return
-        _core.set_token_range(None if token_range is None else tuple(token_range))
+        self._token_range = None if token_range is None else tuple(token_range)
+        _core.set_token_range(self._token_range)
         entries: List[Any] = []
-        roots = _models(model)
+        roots = models_of(model)
         self._model_ids = list(map(id, roots))
         if config.level in ("L0", "mix"):
             for index, root in enumerate(roots):
@@ -263,9 +269,12 @@ class Session:
 
     def _close_step(self) -> None:
         writer, self.writer = self.writer, None
+        if self._token_range is not None:
+            self._most_root_calls = max(self._most_root_calls, _core.root_calls())
         _core.end_step()
         self._remove_patches()
         self.framework.end_gradients()
+        self._dumped_modules = []
         for remove in self._gradient_watches:
             remove()
         self._gradient_watches.clear()
@@ -340,10 +349,10 @@ class Session:
 
     def _load_bench(self) -> None:
         """Checksums of the same step and rank of an earlier dump."""
-        if self.config.bench_path is None:
+        if self._bench_path is None:
             return
         try:
-            checksums = read_checksums(self.config.bench_path, self.current_step, self._rank() or 0)
+            checksums = read_checksums(self._bench_path, self.current_step, self._rank() or 0)
         except MsprobeError as error:
             if self._steps_taken == 0:
                 raise
@@ -362,11 +371,13 @@ class Session:
             warn(f"{late} calls got gradients after step(), call step() after backward")
         if self._steps_taken == 0:
             if config.step and not self._steps_seen & set(config.step):
-                warn(f"step {config.step} matched nothing, steps {_range(self._steps_seen)} were run")
+                warn(f"step {config.step} matched nothing, steps {span(self._steps_seen)} were run")
             elif config.rank and not self._ranks_seen & set(config.rank):
-                warn(f"rank {config.rank} matched nothing, this process is rank {_range(self._ranks_seen)}")
+                warn(f"rank {config.rank} matched nothing, this process is rank {span(self._ranks_seen)}")
             elif not self._steps_seen:
                 warn("nothing was collected, start() was never called")
+            elif config.dump_enable is not None:
+                warn("nothing was collected, dump_enable was false whenever a step began")
             else:
                 warn("nothing was collected")
             return
@@ -374,27 +385,12 @@ class Session:
             missed = [text for text, matched in items if not matched]
             if missed:
                 warn(f"{name} {json.dumps(missed, ensure_ascii=False)} matched nothing")
+        if self._token_range is not None and self._most_root_calls <= self._token_range[0]:
+            warn(f"token_range {list(self._token_range)} matched nothing, the model was called "
+                 f"{self._most_root_calls} times in a step")
         if self._recorded == 0:
             warn("nothing was recorded, ledger.json says what was left out and why")
 
 
-def _trampoline() -> Any:
-    from msprobe.trampoline import make_trampoline
-
-    return make_trampoline
-
-
-def _models(model: Any) -> List[Any]:
-    """What start() was given: none, one, or a list of them."""
-    return list(model) if isinstance(model, (list, tuple)) else [] if model is None else [model]
-
-
 def _label(module: Any) -> str:
     return getattr(module, "__name__", None) or type(module).__name__
-
-
-def _range(numbers: set) -> str:
-    if not numbers:
-        return "none"
-    low, high = min(numbers), max(numbers)
-    return str(low) if low == high else f"{low} to {high}"

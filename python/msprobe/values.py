@@ -2,7 +2,25 @@
 
 import json
 import sys
-from typing import Any, Optional, Tuple
+from typing import Any, Iterator, Optional, Tuple
+
+
+Place = Tuple[str, ...]
+
+
+def parts(value: Any, place: Place = (), around: Tuple[int, ...] = ()) -> Iterator[Tuple[Place, Any]]:
+    """(where it is, it): what lists, tuples and dictionaries hold, and what those in them hold."""
+    if isinstance(value, dict):
+        items: Any = list(value.items())
+    elif isinstance(value, (list, tuple)):
+        items = list(enumerate(value))
+    else:
+        yield place, value
+        return
+    if id(value) in around:  # it holds itself
+        return
+    for key, item in items:
+        yield from parts(item, (*place, str(key)), (*around, id(value)))
 
 
 def describe_plain(value: Any) -> Optional[Tuple[str, str]]:

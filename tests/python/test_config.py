@@ -65,6 +65,8 @@ def test_lists_of_numbers(tmp_path):
     ({"task": "tensor", "tensor": {"bench_path": "/nowhere"}}, ["bench_path", "/nowhere"]),
     ({"task": "tensor", "tensor": {"diff_nums": -2}}, ["diff_nums", "-2"]),
     ({"task": "tensor", "tensor": {"max_bytes": 1 << 63}}, ["max_bytes", "9223372036854775808"]),
+    ({"task": "tensor", "tensor": {"bench_path": []}}, ["bench_path is []", "a path"]),
+    ({"rank": ["\u0661"]}, ["rank", "ranges"]),
     ({"statistics": {"data_mode": ""}}, ['data_mode is ""', "list of texts"]),
     ([1], ["JSON object"]),
     ("{", ["not valid JSON"]),
@@ -78,6 +80,21 @@ def test_errors_say_what_is_wrong_and_what_is_allowed(data, words, tmp_path):
     assert "\n" not in text
 
 
+@pytest.mark.parametrize("path", [True, 5, b"c.json", ["c.json"]])
+def test_a_path_that_is_none(path):
+    with pytest.raises(MsprobeError, match="config_path is .*, allowed is a path"):
+        load_config(path)
+
+
+def test_a_mark_at_the_beginning_of_the_file(tmp_path):
+    assert _load(tmp_path, '\ufeff{"dump_path": "a", "level": "L0"}').level == "L0"
+
+
+def test_the_home_directory(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert _load(tmp_path, {"dump_path": "~/dump"}).dump_path == f"{tmp_path}/dump"
+
+
 def test_a_file_that_is_not_there():
     with pytest.raises(MsprobeError, match="nowhere.json"):
         load_config("nowhere.json")
@@ -85,6 +102,8 @@ def test_a_file_that_is_not_there():
 
 @pytest.mark.parametrize("data,words", [
     ({"levle": "L0"}, ['"levle"', 'did you mean "level"']),
+    ({"summary_mode": "md5"}, ['"summary_mode"', 'move it into the section "statistics"']),
+    ({"statistics": {"level": "L0"}}, ['"level" in statistics', "move it out"]),
     ({"statistics": {"lists": []}}, ['"lists"', 'did you mean "list"']),
     ({"task": "tensor", "tensor": {"tensor_list": []}}, ['"tensor_list" is not used with task tensor']),
 ])

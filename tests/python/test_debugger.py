@@ -10,7 +10,6 @@ from torch import nn
 from conftest import PrecisionDebugger, needs_safe_loading, read_dump, units, write_config
 from models import Gpt, Lambda
 from msprobe.errors import MsprobeError
-from msprobe.pytorch import module_dump, module_dump_end
 
 
 def _sin():
@@ -34,6 +33,26 @@ def test_a_second_construction(debugger, tmp_path):
     assert PrecisionDebugger(config_path=str(tmp_path / "config.json")) is first
     with pytest.raises(MsprobeError, match="other arguments"):
         PrecisionDebugger(level="L0")
+    assert PrecisionDebugger(config_path=tmp_path / "config.json") is first
+
+
+@pytest.mark.parametrize("step", [3, 1.5, "0-2", {0}])
+def test_steps_that_are_no_list(step, debugger):
+    with pytest.raises(MsprobeError, match="step is .*, allowed is a list"):
+        PrecisionDebugger(step=step)
+
+
+def test_the_program_changes_its_directory(debugger, tmp_path, monkeypatch):
+    (tmp_path / "there").mkdir()
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "c.json").write_text('{"level": "L1", "dump_path": "dump", "dump_enable": true}')
+    d = PrecisionDebugger("c.json")
+    for directory in (tmp_path / "there", tmp_path):
+        with d.collect():
+            _sin()
+        monkeypatch.chdir(directory)
+    PrecisionDebugger._forget()
+    assert sorted(p.name for p in (tmp_path / "dump").iterdir()) == ["step0", "step1"]
 
 
 @pytest.mark.parametrize("level,call,words", [
@@ -41,6 +60,11 @@ def test_a_second_construction(debugger, tmp_path):
     ("L0", lambda d: d.start(3), "neither a model"),
     ("L1", lambda d: d.start(token_range=(0, 1)), "token_range needs a model"),
     ("L1", lambda d: d.start(nn.ReLU(), token_range=(3, 1)), "behind the last"),
+    ("mix", lambda d: d.start([]), "needs a model"),
+    ("L1", lambda d: d.start({"a": nn.ReLU()}), "neither a model .* but a dict"),
+    ("L1", lambda d: d.start(nn.ReLU), "the class ReLU"),
+    ("L1", lambda d: d.start(nn.ReLU(), token_range="01"), "token_range is '01'"),
+    ("L1", lambda d: d.start(rank_id="3"), "rank_id is '3'"),
     ("L1", lambda d: d.start(rank_id=-1), "rank_id"),
     ("L1", lambda d: d.start(rank_id=1 << 63), "rank_id"),
     ("L1", lambda d: d.save(torch.ones(1), "x"), "level debug"),
@@ -48,6 +72,10 @@ def test_a_second_construction(debugger, tmp_path):
     ("L1", lambda d: d.set_init_step(-1), "set_init_step"),
     ("L1", lambda d: d.set_init_step(1 << 63), "set_init_step"),
     ("L1", lambda d: d.register_custom_api(torch, "no_such"), "no function no_such"),
+    ("L1", lambda d: d.register_custom_api(torch, "rleu"), 'no function rleu; did you mean "relu"'),
+    ("L1", lambda d: d.register_custom_api(torch, 5), "name that is a text"),
+    ("L1", lambda d: d.register_custom_api(torch, "relu", ""), "name that is a text"),
+    ("debug", lambda d: d.save(torch.ones(1), "x", save_backward="no"), "save_backward is \"no\""),
     ("L1", lambda d: d.restore_custom_api(torch, "relu"), "not been registered"),
 ])
 def test_errors_of_use(level, call, words, debugger):
@@ -122,6 +150,20 @@ def test_token_range(debugger, tmp_path):
     calls = [n for n in names if n.startswith("Module.norm.")]
     assert calls == ["Module.norm.LayerNorm.forward.0", "Module.norm.LayerNorm.forward.1"]
     assert sum(n.startswith("Functional.embedding") for n in names) == 2
+    ledger = read_dump(tmp_path / "dump").ledger["entries"]
+    assert ledger["skipped"]["token_range"] == ledger["seen"] - ledger["recorded"] > 0
+
+
+def test_a_token_range_that_matched_nothing(debugger, tmp_path, capfd):
+    model = nn.Sequential(nn.ReLU())
+    d = debugger(level="L0")
+    with d.collect(model, token_range=(5, 9)):
+        model(torch.ones(1))
+        model(torch.ones(1))
+    PrecisionDebugger._forget()
+    assert ("token_range [5, 9] matched nothing, the model was called 2 times in a step"
+            in capfd.readouterr().err)
+    assert read_dump(tmp_path / "dump").ledger["entries"]["skipped"] == {"token_range": 2}
 
 
 def test_init_step(debugger, tmp_path):
@@ -151,6 +193,13 @@ def test_dump_enable_switches_while_running(debugger, tmp_path):
     assert [p.name for p in (tmp_path / "dump").iterdir()] == ["step1"]
 
 
+def test_dump_enable_that_was_never_on(debugger, capfd):
+    with debugger(level="L1", top={"dump_enable": False}).collect():
+        _sin()
+    PrecisionDebugger._forget()
+    assert "dump_enable was false" in capfd.readouterr().err
+
+
 def test_rank_id(debugger, tmp_path):
     d = debugger(level="L1", top={"rank": [3]})
     d.start(rank_id=3)
@@ -159,56 +208,6 @@ def test_rank_id(debugger, tmp_path):
     d.step()
     PrecisionDebugger._forget()
     assert [u.name for u in units(tmp_path / "dump")] == ["rank3"]
-
-
-def _two_layers():
-    torch.manual_seed(0)
-    return nn.ModuleList([nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4))])
-
-
-def _train(model):
-    return lambda: model[0](torch.ones(2, 4)).sum().backward()
-
-
-def test_list_takes_names_and_what_runs_inside_modules(collect):
-    model = _two_layers()
-    dump = collect(_train(model), model, level="mix", list=["Module.0.0.Linear", "relu"])
-    assert {"Module.0.0.Linear.forward.0", "Functional.linear.0.forward", "Functional.relu.0.forward",
-            "Module.0.0.Linear.backward.0", "Functional.linear.0.backward",
-            "Functional.relu.0.backward", "Module.0.0.Linear.parameters_grad.0"} == set(dump.names)
-
-
-def test_scope_takes_a_range(collect):
-    model = _two_layers()
-    dump = collect(_train(model), model, level="mix",
-                   scope=["Module.0.1.ReLU.forward.0", "Functional.linear.1.backward"])
-    assert dump.names[0] == "Functional.relu.0.forward"
-    backward = [n for n in dump.names if n.endswith(".backward") and n.startswith("Functional")]
-    assert backward == ["Functional.linear.1.backward"]
-    assert "Functional.linear.0.forward" not in dump.names
-
-
-@pytest.mark.parametrize("mode,directions,keys", [
-    (["forward"], {"forward"}, {"input_args", "input_kwargs", "output"}),
-    (["backward"], {"backward"}, {"input", "output"}),
-    (["forward", "output"], {"forward"}, {"output"}),
-    (["input"], {"forward", "backward"}, {"input_args", "input_kwargs", "input"}),
-])
-def test_data_mode(mode, directions, keys, collect):
-    model = _two_layers()
-    dump = collect(_train(model), model, level="L1", data_mode=mode)
-    assert {n.rpartition(".")[2] for n in dump.names} == directions
-    assert set().union(*(entry.keys() for entry in dump.data.values())) == keys
-
-
-def test_tensor_list_saves_some_tensors_of_a_statistics_dump(collect):
-    model = _two_layers()
-    dump = collect(_train(model), model, level="L1", tensor_list=["linear.0"])
-    saved = {n for n, e in dump.data.items() if "data_name" in json.dumps(e)}
-    assert saved == {"Functional.linear.0.forward", "Functional.linear.0.backward"}
-    entry = dump.data["Functional.linear.0.forward"]["input_args"][1]
-    assert entry["data_name"] == "Functional.linear.0.forward.input.1.pt"
-    assert torch.equal(dump.tensor(entry), model[0][0].weight)
 
 
 def test_tensor_task_in_npy(collect):
@@ -235,115 +234,6 @@ def test_tensor_files_hold_the_bits(dtype, collect):
     expected = x[1:, ::2].contiguous()
     expected = expected.view(torch.uint8) if same.dtype is torch.uint8 else expected
     assert torch.equal(same, expected)
-
-
-def test_structure_task(collect):
-    model = _two_layers()
-    dump = collect(_train(model), model, level="mix", task="structure")
-    tensor = dump.data["Module.0.0.Linear.forward.0"]["input_args"][0]
-    assert tensor["shape"] == [2, 4] and "Max" not in tensor and "md5" not in tensor
-
-
-def test_bench_path_saves_only_tensors_that_differ(debugger, tmp_path):
-    first = debugger(level="L1", summary_mode="md5", root=tmp_path / "earlier")
-    model = _two_layers()
-    first.start()
-    _train(model)()
-    first.stop()
-    first.step()
-    PrecisionDebugger._forget()
-    with torch.no_grad():
-        model[0][2].weight.mul_(2)
-    d = debugger(level="L1", task="tensor", summary_mode="md5", bench_path=str(tmp_path / "earlier"),
-                 diff_nums=-1)
-    d.start()
-    _train(model)()
-    d.stop()
-    d.step()
-    PrecisionDebugger._forget()
-    dump = read_dump(tmp_path / "dump")
-    saved = {t["data_name"] for e in dump.data.values() for t in _tensors(e) if "data_name" in t}
-    assert "Functional.linear.1.forward.input.1.pt" in saved
-    assert "Functional.linear.1.forward.input.0.pt" not in saved
-    assert "Functional.linear.0.forward.output.0.pt" not in saved
-
-
-def _tensors(value):
-    if isinstance(value, dict):
-        if "dtype" in value:
-            yield value
-        else:
-            for item in value.values():
-                yield from _tensors(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _tensors(item)
-
-
-def test_save_at_level_debug(debugger, tmp_path):
-    d = debugger(level="debug")
-    x = torch.tensor([1.0, 2.0], requires_grad=True)
-    d.start()
-    for _ in range(2):
-        y = x * 3
-        d.save(y, "y")
-        d.save({"k": [1, y]}, "more", save_backward=False)
-        y.sum().backward()
-    d.stop()
-    d.step()
-    PrecisionDebugger._forget()
-    (unit,) = units(tmp_path / "dump")
-    data = json.loads((unit / "debug.json").read_text())["data"]
-    assert list(data) == ["y.0", "more.0", "y_grad.0", "y.1", "more.1", "y_grad.1"]
-    assert data["y.0"]["Max"] == 6 and data["y_grad.1"]["Norm"] == pytest.approx(2**0.5)
-    assert data["more.0"]["k"][0] == {"type": "int", "value": 1}
-
-
-def test_custom_apis(debugger, tmp_path):
-    import types
-
-    library = types.ModuleType("library")
-    exec("import torch\ndef mine(x, *, scale=2):\n    return torch.sin(x) * scale", library.__dict__)
-    library.packed = torch.nn.Hardtanh()
-    saved = library.mine
-    d = debugger(level="L1")
-    d.register_custom_api(library, "mine", "Mine")
-    d.register_custom_api(library, "packed")
-    with pytest.raises(MsprobeError, match="registered before"):
-        d.register_custom_api(library, "mine")
-    x = torch.ones(2, requires_grad=True)
-    d.start()
-    library.mine(x, scale=3).sum().backward()
-    library.packed(torch.ones(1))
-    assert library.mine is saved
-    d.stop()
-    d.restore_custom_api(library, "mine")
-    d.start()
-    library.mine(x)
-    d.stop()
-    d.step()
-    PrecisionDebugger._forget()
-    data = read_dump(tmp_path / "dump").data
-    assert data["Mine.mine.0.forward"]["input_kwargs"]["scale"]["value"] == 3
-    assert data["Mine.mine.0.backward"]["output"][0]["shape"] == [2]
-    assert "library.packed.0.forward" in data
-    assert "Mine.mine.1.forward" not in data and "Torch.sin.0.forward" in data
-
-
-def test_module_dump(debugger, tmp_path):
-    block = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
-    d = debugger(level="L0")
-    d.start(nn.ModuleList([nn.Tanh()]))
-    module_dump(block, "mine")
-    block(torch.ones(1, 2)).sum().backward()
-    module_dump_end()
-    block(torch.ones(1, 2))
-    d.stop()
-    d.step()
-    PrecisionDebugger._forget()
-    names = read_dump(tmp_path / "dump").names
-    assert "Module.mine.Sequential.forward.0" in names and "Module.mine.0.Linear.backward.0" in names
-    assert "Module.mine.Sequential.forward.1" not in names
 
 
 @pytest.mark.parametrize("level,has", [("ALL", {"view", "relu", "linear"}), ("FOCUS", {"relu", "linear"}),

@@ -100,11 +100,9 @@ class MindSporeFramework:
         tensors.gradient_functions.remove()
 
     def watch_gradient(self, value: Any, save: Any) -> List[Callable[[], None]]:
-        return [
-            gradients.watch_tensor(tensor, save)
-            for tensor in (value if isinstance(value, (list, tuple)) else [value])
-            if isinstance(tensor, Tensor)
-        ]
+        if not isinstance(value, Tensor):
+            return []
+        return [gradients.watch_tensor(value, save)]
 
 
 def _run_operators_at_once() -> None:

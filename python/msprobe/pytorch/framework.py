@@ -79,8 +79,6 @@ class TorchFramework:
         self._function_hook.remove()
 
     def watch_gradient(self, value: Any, save: Any) -> List[Callable[[], None]]:
-        return [
-            gradients.watch_tensor(tensor, save)
-            for tensor in (value if isinstance(value, (list, tuple)) else [value])
-            if isinstance(tensor, torch.Tensor) and tensor.requires_grad
-        ]
+        if not (isinstance(value, torch.Tensor) and value.requires_grad):
+            return []
+        return [gradients.watch_tensor(value, save)]

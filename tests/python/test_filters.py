@@ -1,0 +1,129 @@
+"""The filters that choose what is recorded."""
+
+import json
+
+import pytest
+import torch
+from torch import nn
+
+from conftest import PrecisionDebugger, read_dump
+
+
+def _two_layers():
+    torch.manual_seed(0)
+    return nn.ModuleList([nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4))])
+
+
+def _train(model):
+    return lambda: model[0](torch.ones(2, 4)).sum().backward()
+
+
+def test_list_takes_names_and_what_runs_inside_modules(collect):
+    model = _two_layers()
+    dump = collect(_train(model), model, level="mix", list=["Module.0.0.Linear", "relu"])
+    assert {"Module.0.0.Linear.forward.0", "Functional.linear.0.forward", "Functional.relu.0.forward",
+            "Module.0.0.Linear.backward.0", "Functional.linear.0.backward",
+            "Functional.relu.0.backward", "Module.0.0.Linear.parameters_grad.0"} == set(dump.names)
+
+
+def test_scope_takes_a_range(collect):
+    model = _two_layers()
+    dump = collect(_train(model), model, level="mix",
+                   scope=["Module.0.1.ReLU.forward.0", "Functional.linear.1.backward"])
+    assert dump.names[0] == "Functional.relu.0.forward"
+    backward = [n for n in dump.names if n.endswith(".backward") and n.startswith("Functional")]
+    assert backward == ["Functional.linear.1.backward"]
+    assert "Functional.linear.0.forward" not in dump.names
+
+
+@pytest.mark.parametrize("last,filters", [
+    ("Module.0.1.ReLU.forward.0", {"list": ["linear"]}),  # the last one is not listed itself
+    ("Module.0.1.ReLU.backward.0", {"list": ["linear"]}),
+    ("Functional.linear.1.forward", {"data_mode": ["backward"]}),
+    ("Module.0.2.Linear.parameters_grad.0", {}),
+])
+def test_scope_ends_where_it_ends(last, filters, collect, capfd):
+    model = _two_layers()
+    first = "Functional.linear.0.forward"
+    everything = collect(_train(model), model, level="mix").names
+    capfd.readouterr()
+    dump = collect(_train(model), model, level="mix", scope=[first, last], top={"overwrite": True},
+                   **filters)
+    assert not dump.names or everything.index(dump.names[-1]) <= everything.index(last)
+    assert "matched nothing" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("mode,directions,keys", [
+    (["forward"], {"forward"}, {"input_args", "input_kwargs", "output"}),
+    (["backward"], {"backward"}, {"input", "output"}),
+    (["forward", "output"], {"forward"}, {"output"}),
+    (["input"], {"forward", "backward"}, {"input_args", "input_kwargs", "input"}),
+])
+def test_data_mode(mode, directions, keys, collect):
+    model = _two_layers()
+    dump = collect(_train(model), model, level="L1", data_mode=mode)
+    assert {n.rpartition(".")[2] for n in dump.names} == directions
+    assert set().union(*(entry.keys() for entry in dump.data.values())) == keys
+
+
+def test_tensor_list_saves_some_tensors_of_a_statistics_dump(collect):
+    model = _two_layers()
+    dump = collect(_train(model), model, level="L1", tensor_list=["linear.0"])
+    saved = {n for n, e in dump.data.items() if "data_name" in json.dumps(e)}
+    assert saved == {"Functional.linear.0.forward", "Functional.linear.0.backward"}
+    entry = dump.data["Functional.linear.0.forward"]["input_args"][1]
+    assert entry["data_name"] == "Functional.linear.0.forward.input.1.pt"
+    assert torch.equal(dump.tensor(entry), model[0][0].weight)
+
+
+def test_tensor_list_saves_gradients_of_parameters(collect):
+    model = _two_layers()
+    model[0][2].weight = model[0][0].weight
+    dump = collect(_train(model), model, level="L0", tensor_list=["0.2.Linear.parameters_grad"])
+    saved = {n for n, e in dump.data.items() if "data_name" in json.dumps(e)}
+    assert saved == {"Module.0.2.Linear.parameters_grad.0"}
+    entry = dump.data["Module.0.2.Linear.parameters_grad.0"]["bias"][0]
+    assert torch.equal(dump.tensor(entry), model[0][2].bias.grad)
+
+
+def test_structure_task(collect):
+    model = _two_layers()
+    dump = collect(_train(model), model, level="mix", task="structure")
+    tensor = dump.data["Module.0.0.Linear.forward.0"]["input_args"][0]
+    assert tensor["shape"] == [2, 4] and "Max" not in tensor and "md5" not in tensor
+
+
+def test_bench_path_saves_only_tensors_that_differ(debugger, tmp_path):
+    first = debugger(level="L1", summary_mode="md5", root=tmp_path / "earlier")
+    model = _two_layers()
+    first.start()
+    _train(model)()
+    first.stop()
+    first.step()
+    PrecisionDebugger._forget()
+    with torch.no_grad():
+        model[0][2].weight.mul_(2)
+    d = debugger(level="L1", task="tensor", summary_mode="md5", bench_path=str(tmp_path / "earlier"),
+                 diff_nums=-1)
+    d.start()
+    _train(model)()
+    d.stop()
+    d.step()
+    PrecisionDebugger._forget()
+    dump = read_dump(tmp_path / "dump")
+    saved = {t["data_name"] for e in dump.data.values() for t in _tensors(e) if "data_name" in t}
+    assert "Functional.linear.1.forward.input.1.pt" in saved
+    assert "Functional.linear.1.forward.input.0.pt" not in saved
+    assert "Functional.linear.0.forward.output.0.pt" not in saved
+
+
+def _tensors(value):
+    if isinstance(value, dict):
+        if "dtype" in value:
+            yield value
+        else:
+            for item in value.values():
+                yield from _tensors(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _tensors(item)
