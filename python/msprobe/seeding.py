@@ -1,5 +1,8 @@
 """What seed_all does in every framework: its arguments, Python, NumPy, and how dropout ends."""
 
+import contextlib
+import functools
+import inspect
 import os
 import random
 from typing import Any, Callable, Iterable
@@ -10,10 +13,10 @@ from msprobe.errors import MsprobeError
 def seed_python(seed: Any, mode: Any, rm_dropout: Any) -> None:
     """Checks the arguments of seed_all and seeds what is not the framework's."""
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed <= 2**32 - 1:
-        raise MsprobeError(f"seed is {seed}, allowed are whole numbers from 0 to 4294967295")
+        raise MsprobeError(f"seed is {seed!r}, allowed are whole numbers from 0 to 4294967295")
     for name, value in (("mode", mode), ("rm_dropout", rm_dropout)):
         if not isinstance(value, bool):
-            raise MsprobeError(f"{name} is {value}, allowed are True and False")
+            raise MsprobeError(f"{name} is {value!r}, allowed are True and False")
     os.environ["PYTHONHASHSEED"] = str(seed)  # for processes that are started from here
     random.seed(seed)
     try:
@@ -30,9 +33,17 @@ def replace_functions(owner: Any, names: Iterable[str], make: Callable[[Any], An
         if function is None or getattr(function, "_msprobe_identity", False):
             continue
         identity = make(function)
-        identity.__name__, identity.__doc__ = name, function.__doc__
+        _take_the_place_of(function, identity)
         identity._msprobe_identity = True
         setattr(owner, name, identity)
+
+
+def _take_the_place_of(function: Any, identity: Any) -> None:
+    """It is pickled by its name, and its own code is what compilers are to read."""
+    functools.update_wrapper(identity, function)
+    with contextlib.suppress(TypeError, ValueError):
+        identity.__signature__ = inspect.signature(function)
+    del identity.__wrapped__
 
 
 def replace_constructors(owner: Any, names: Iterable[str], make: Callable[[Any], Any]) -> None:

@@ -4,12 +4,15 @@ import os
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from msprobe.seeding import replace_constructors, replace_functions, seed_python, without_dropout
 
 _FUNCTIONS = ("dropout", "alpha_dropout", "dropout1d", "dropout2d", "dropout3d",
               "feature_alpha_dropout")
 _MODULES = ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "FeatureAlphaDropout")
+_ATTENTION = ("scaled_dot_product_attention",)
+_RECURRENT = ("RNN", "LSTM", "GRU")
 
 
 def seed_all(seed: int = 1234, mode: bool = False, rm_dropout: bool = False) -> None:
@@ -28,7 +31,9 @@ def seed_all(seed: int = 1234, mode: bool = False, rm_dropout: bool = False) -> 
         torch.use_deterministic_algorithms(True)
     if rm_dropout:
         replace_functions(torch.nn.functional, _FUNCTIONS, _never_training)
+        replace_functions(torch.nn.functional, _ATTENTION, _keeping_all)
         replace_constructors(torch.nn, _MODULES, without_dropout)
+        replace_constructors(torch.nn, _RECURRENT, _keeping_between_layers)
 
 
 def _seed_devices(seed: int) -> None:
@@ -39,7 +44,23 @@ def _seed_devices(seed: int) -> None:
 
 
 def _never_training(function: Any) -> Any:
-    def dropout(input, p=0.5, training=True, inplace=False):
+    # With types, and in positions: TorchScript compiles it.
+    def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
         return function(input, p, False, inplace)
 
     return dropout
+
+
+def _keeping_all(function: Any) -> Any:
+    def attention(query, key, value, attn_mask=None, dropout_p=0.0, *args, **kwargs):
+        return function(query, key, value, attn_mask, 0.0, *args, **kwargs)
+
+    return attention
+
+
+def _keeping_between_layers(construct: Any) -> Any:
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        construct(self, *args, **kwargs)
+        self.dropout = 0.0
+
+    return __init__
