@@ -1,5 +1,6 @@
 """Modules: how they are called, what they are called, and the groups around API calls."""
 
+import sys
 from typing import Any, List, Tuple
 
 import torch
@@ -20,6 +21,7 @@ def own_parameters(module: Any) -> List[Tuple[str, Any]]:
 def watch(patches: Any, config: Any) -> None:
     """All modules are called through one function; nothing is put into a module."""
     patches.add(torch.nn.Module.__call__, "module", "Module.", make_trampoline)
+    _leave_out_compilers(patches)
     if config.level != "mix":
         return
     for optimizer in subclasses(torch.optim.Optimizer):
@@ -29,3 +31,11 @@ def watch(patches: Any, config: Any) -> None:
     clip = torch.nn.utils.clip_grad
     for name in ("clip_grad_norm_", "clip_grad_value_"):
         patches.add(getattr(clip, name), "group", "clip_grad", make_trampoline)
+
+
+def _leave_out_compilers(patches: Any) -> None:
+    """What torch.compile looks at and computes while it compiles is not of the program."""
+    convert = sys.modules.get("torch._dynamo.convert_frame")
+    compiler = getattr(convert, "CatchErrorsWrapper", None)
+    if compiler is not None:
+        patches.add(compiler.__call__, "quiet", "", make_trampoline)

@@ -32,7 +32,8 @@ def _place(tensor: Any) -> Tuple[Optional[int], Optional[tuple], Optional[str]]:
     if type(tensor).__name__ == "DTensor":
         return None, None, "it is spread over ranks"
     if tensor.layout is not _STRIDED:
-        return None, None, "it is sparse"
+        sparse = "sparse" in str(tensor.layout)
+        return None, None, "it is sparse" if sparse else f"its layout is {tensor.layout}"
     if tensor.device.type == "meta" or type(tensor).__name__ in _TRACERS:
         return None, None, None
     if tensor.is_quantized:
