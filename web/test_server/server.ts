@@ -15,7 +15,7 @@ const TYPES: Record<string, string> = {
   css: "text/css",
 };
 
-/** Files that the server offers; made when first opened, `slow` takes a while as big files do. */
+/** Files that the server offers; made when first opened, `slow` is read until somebody cancels that. */
 export const MAKERS: Record<string, (file: string) => EmbeddedData> = {
   "compare_step*_rank*_20261129.vis": (file) => transformer(file, 6, 8, 2),
   "compare_other.vis": (file) => transformer(file, 3, 1, 1, 3),
@@ -31,6 +31,7 @@ class TestServer {
   private readonly sources = new Map<string, EmbeddedSource>();
   private readonly matches = new Map<string, HandMatches>();
   private loading = 0;
+  private cancelled = false;
 
   constructor(private readonly page: string) {}
 
@@ -73,8 +74,8 @@ class TestServer {
   }
 
   private async open(file: string): Promise<object> {
-    if (file === "slow.vis" && this.loading < 100) {
-      this.loading += 10;
+    if (file === "slow.vis" && !this.cancelled) {
+      this.loading = Math.min(this.loading + 10, 90);
       return { state: "loading", phase: "reading", done: this.loading * 1e6, total: 1e8 };
     }
     return this.source(file).open(file, 0);
@@ -91,7 +92,7 @@ class TestServer {
     const file = text("file");
     if (route === "files") return this.files();
     if (route === "open" && method === "DELETE") {
-      this.loading = 0;
+      this.cancelled = true;
       return {};
     }
     if (route === "open") return this.open(file);
