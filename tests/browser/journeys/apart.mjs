@@ -20,6 +20,7 @@ await journey(async (page) => {
   const focused = () => page.evaluate(() => document.activeElement.getAttribute("aria-label"));
   await label(1, CULPRIT).click();
   await becomes(focused, "Golden");
+  assert.equal(await page.locator(".overview .sight").count(), 1);
   await page.keyboard.press("p");
   await becomes(focused, "Target");
   await page.getByRole("button", { name: "linked" }).click();

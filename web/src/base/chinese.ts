@@ -43,6 +43,7 @@ export const chinese: Record<PhraseKey, string> = {
   "units.title": "step 与 rank",
   "units.step": "step {step}",
   "units.pending": "step {step}，rank {rank}：正在读取",
+  "units.graph": "step {step}，rank {rank}：{overflow}",
   "units.cell": "step {step}，rank {rank}：最差指标 {worst}，首个分歧点 {culprits} 个",
 
   "divergence.first": "首个分歧点",
@@ -78,6 +79,7 @@ export const chinese: Record<PhraseKey, string> = {
   "status.error": "错误",
   "status.unreadable": "无法读取",
   "status.unmatched": "未匹配",
+  "overflow.none": "无溢出",
   "overflow.medium": "溢出：中",
   "overflow.high": "溢出：高",
   "overflow.critical": "溢出：严重",

@@ -41,6 +41,7 @@ export const english = {
   "units.title": "Steps and ranks",
   "units.step": "step {step}",
   "units.pending": "step {step}, rank {rank}: being read",
+  "units.graph": "step {step}, rank {rank}: {overflow}",
   "units.cell": "step {step}, rank {rank}: worst index {worst}, first divergences: {culprits}",
 
   "divergence.first": "First divergence",
@@ -77,6 +78,7 @@ export const english = {
   "status.error": "error",
   "status.unreadable": "unreadable",
   "status.unmatched": "unmatched",
+  "overflow.none": "no overflow",
   "overflow.medium": "overflow: medium",
   "overflow.high": "overflow: high",
   "overflow.critical": "overflow: critical",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Band, Verdict } from "../api/types";
-import { bandOf, hiddenOverflow, hiddenPaint, NO_PAINT, paintOf } from "./paint";
+import { bandOf, hiddenOverflow, hiddenPaint, NO_PAINT, paintOf, worstOverflow } from "./paint";
 
 const bands: Band[] = [0, 0.2, 0.4, 0.6, 0.8].map((lo) => ({
   color: "#000000",
@@ -40,6 +40,12 @@ describe("paint", () => {
     expect(hiddenPaint(bands, verdict({ index: null, worst: 0.5 }))).toBe("band-2");
     expect(hiddenPaint(bands, verdict({ index: 0.9, worst: 1 }))).toBeNull();
     expect(hiddenPaint(bands, verdict({ index: 0.05, worst: 0.1 }))).toBeNull();
+  });
+
+  it("tells the worst overflow of a unit", () => {
+    const of = (medium: number, high: number, critical: number) =>
+      worstOverflow({ overflow: { medium, high, critical } });
+    expect([of(1, 2, 0), of(1, 0, 1), of(0, 0, 0)]).toEqual(["high", "critical", ""]);
   });
 
   it("tells of worse overflow inside", () => {

@@ -1,6 +1,6 @@
 /** Which colour a node has, as the name of a colour that the theme fills in. */
 
-import type { Band, Brief, Overflow, Verdict } from "../api/types";
+import type { Band, Brief, Overflow, UnitCounts, Verdict } from "../api/types";
 
 export type Coloring = "index" | "status" | "overflow";
 
@@ -30,6 +30,11 @@ const LEVELS: readonly Overflow[] = ["", "medium", "high", "critical"];
 
 export function isWorse(one: Overflow, other: Overflow): boolean {
   return LEVELS.indexOf(one) > LEVELS.indexOf(other);
+}
+
+/** Of a unit. */
+export function worstOverflow({ overflow }: Pick<UnitCounts, "overflow">): Overflow {
+  return LEVELS.findLast((level) => level !== "" && overflow[level] > 0) ?? "";
 }
 
 /** The colour of the worst overflow inside a closed row, if it is worse than the row's own. */

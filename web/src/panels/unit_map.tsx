@@ -1,7 +1,8 @@
 /** All steps and ranks at a glance, each in the colour of its worst node. */
 
+import type { Unit } from "../api/types";
 import { readableIndex } from "../base/numbers";
-import { indexPaint } from "../model/paint";
+import { indexPaint, NO_PAINT, worstOverflow } from "../model/paint";
 import type { App } from "../state/app";
 import { text } from "../state/language";
 
@@ -13,6 +14,7 @@ export function UnitMap({ app }: { app: App }) {
   const units = workspace.file.value?.units ?? [];
   if (units.length < 2) return null;
   const current = workspace.unit.value;
+  const alone = !workspace.comparison.value;
   const steps = units.length > MOST ? [current?.step ?? null] : workspace.steps.value;
   return (
     <section class="unit-map">
@@ -25,14 +27,17 @@ export function UnitMap({ app }: { app: App }) {
           <div class="unit-cells">
             {units.map((unit, u) => {
               if (unit.step !== step) return null;
-              const paint = indexPaint(workspace.bands.value, unit.worst);
+              const paint = alone
+                ? worstOverflow(unit.counts) || NO_PAINT
+                : indexPaint(workspace.bands.value, unit.worst);
               const title =
                 unit.error ??
-                text(unit.pending ? "units.pending" : "units.cell", {
+                text(unit.pending ? "units.pending" : alone ? "units.graph" : "units.cell", {
                   step: unit.step ?? "–",
                   rank: unit.rank ?? "–",
                   worst: unit.worst === null ? "–" : readableIndex(unit.worst),
                   culprits: unit.culprits,
+                  overflow: overflowText(unit),
                 });
               return (
                 <button
@@ -54,4 +59,9 @@ export function UnitMap({ app }: { app: App }) {
       ))}
     </section>
   );
+}
+
+function overflowText({ counts }: Unit): string {
+  const level = worstOverflow(counts);
+  return text(level === "" ? "overflow.none" : `overflow.${level}`);
 }

@@ -47,10 +47,11 @@ export function OverviewStrip({ app }: { app: App }) {
 /** Where the lines in sight lie in the whole. */
 function Sight({ app }: { app: App }) {
   const view = app.navigation.active.value;
-  const nodes = app.workspace.unit.value?.nodes[0] ?? 0;
+  const side = view?.sides === "g" ? "g" : "t";
+  const nodes = app.workspace.unit.value?.nodes[side === "t" ? 0 : 1] ?? 0;
   const orders = (view?.shown.value ?? [])
     .filter(isRow)
-    .map((line) => line.row?.t?.order)
+    .map((line) => line.row?.[side]?.order)
     .filter((order) => order !== undefined);
   const first = orders[0];
   const last = orders.at(-1);
