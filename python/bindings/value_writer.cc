@@ -20,6 +20,18 @@ std::string Text(PyObject* object) {
   return std::string(Utf8(text.get()));
 }
 
+// Half of a surrogate pair has no place in UTF-8.
+std::string_view Readable(PyObject* text, PyRef* held) {
+  const std::string_view plain = Utf8(text);
+  if (!plain.empty() || PyUnicode_GET_LENGTH(text) == 0) return plain;
+  *held = PyRef::Steal(PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace"));
+  if (*held) {
+    return {PyBytes_AS_STRING(held->get()), static_cast<size_t>(PyBytes_GET_SIZE(held->get()))};
+  }
+  PyErr_Clear();
+  return {};
+}
+
 // Another view of the same memory, without asking the framework for a tensor of it.
 bool Relayout(const CaptureAs& as, TensorInfo* info) {
   if (info->on_device || info->view.data == nullptr || !info->reason.empty()) return false;
@@ -91,7 +103,10 @@ void ValueWriter::Write(RecordBuilder* builder, std::string_view key, PyObject* 
     return builder->Scalar(key, "int", Text(value));
   }
   if (PyFloat_CheckExact(value)) return builder->Double(key, PyFloat_AS_DOUBLE(value));
-  if (PyUnicode_CheckExact(value)) return builder->String(key, Utf8(value));
+  if (PyUnicode_CheckExact(value)) {
+    PyRef held;
+    return builder->String(key, Readable(value, &held));
+  }
   const bool is_size = reinterpret_cast<PyObject*>(Py_TYPE(value)) == size_type_.get();
   const bool is_sequence = (PyTuple_Check(value) && !is_size) || PyList_Check(value);
   PyObject* fields = is_sequence || PyType_Check(value)
@@ -144,7 +159,8 @@ void ValueWriter::WriteDict(RecordBuilder* builder, std::string_view key, PyObje
   while (PyDict_Next(value, &position, &name, &item)) {
     const PyRef held[] = {PyRef::Borrow(name), PyRef::Borrow(item)};
     if (PyUnicode_Check(name)) {
-      Write(builder, Utf8(name), item, depth + 1);
+      PyRef readable;
+      Write(builder, Readable(name, &readable), item, depth + 1);
     } else {
       Write(builder, Text(name), item, depth + 1);
     }

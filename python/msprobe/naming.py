@@ -47,7 +47,7 @@ def read_api_lists(path: str) -> Dict[str, Dict[str, bool]]:
     current = None
     odd = []
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8-sig") as file:
             lines = file.read().splitlines()
     except OSError as error:
         raise MsprobeError(f"The list of APIs cannot be read ({error.strerror}): {path}") from None

@@ -78,6 +78,9 @@ class Session:
             return  # a child of the process that collects, like a data loader's worker
         check_start(self.framework, self.config.level, model, token_range, rank_id)
         if rank_id is not None:
+            unit = "" if self.writer is None else os.path.basename(self.writer.directory)
+            if unit.startswith("rank") and unit != f"rank{rank_id}":
+                warn(f"start() got rank_id {rank_id}, it counts from the next step on", kind="rank_id")
             self._rank_id = rank_id
         if self.writer is None:
             if not self._selected():

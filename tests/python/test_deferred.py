@@ -106,3 +106,20 @@ def test_what_is_deferred_has_bounded_memory(run_script, tmp_path):
         timeout=600)  # sanitizers take their time with 400 MB
     assert "waits 1" in result.stdout
     assert len(read_dump(tmp_path / "dump").names) == 4
+
+
+def test_values_inside_functional_transforms(run_script, tmp_path):
+    run_script(
+        """
+        import torch
+        from msprobe.pytorch import PrecisionDebugger
+        weight = torch.tensor([1.0, 2.0])
+        debugger = PrecisionDebugger(dump_path="dump", level="L1", task="tensor")
+        with debugger.collect():
+            torch.func.grad(lambda v: torch.mul(v, weight).sum())(torch.ones(2))
+        """,
+        env={"MSPROBE_FORCE_DEVICE_PATH": "1"},
+    )
+    dump = read_dump(tmp_path / "dump")
+    argument, weight = dump.data["Torch.mul.0.forward"]["input_args"]
+    assert argument["reason"] and weight["Max"] == 2 and not dump.errors

@@ -2,6 +2,8 @@
 
 import torch
 
+from msprobe.naming import read_api_lists
+
 
 def test_operators_are_recorded_and_stay_what_they_are(collect):
     relu, call = torch.ops.aten.relu, torch._ops.OpOverloadPacket.__call__
@@ -49,3 +51,9 @@ def test_operators_that_do_not_exist_are_named(run_script, tmp_path):
         debugger.start()
         """)
     assert "1 listed APIs do not exist here: aten.no_such_operator" in result.stderr
+
+
+def test_a_mark_at_the_beginning_of_the_list(tmp_path):
+    path = tmp_path / "ops.yaml"
+    path.write_text("\ufefftorch:\n  - relu\n")
+    assert read_api_lists(str(path)) == {"torch": {"relu": False}}

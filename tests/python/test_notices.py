@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from conftest import PrecisionDebugger, read_dump
+from conftest import PrecisionDebugger, read_dump, units
 from msprobe import notices
 
 PROGRAM = """
@@ -69,3 +69,15 @@ def test_a_switch_that_is_neither_true_nor_false(debugger, tmp_path, capfd):
     PrecisionDebugger._forget()
     assert not (tmp_path / "dump" / "step0").exists()
     assert 'dump_enable is "false", allowed are true and false' in capfd.readouterr().err
+
+
+def test_a_rank_that_comes_too_late_is_named(debugger, tmp_path, capfd, monkeypatch):
+    monkeypatch.setattr(notices, "_said", set())
+    d = debugger(level="L1")
+    d.start(rank_id=2)
+    d.start(rank_id=2)
+    assert "rank_id" not in capfd.readouterr().err
+    d.start(rank_id=5)
+    d.step()
+    assert "rank_id 5, it counts from the next step on" in capfd.readouterr().err
+    assert [u.name for u in units(tmp_path / "dump")] == ["rank2"]

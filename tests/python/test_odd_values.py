@@ -1,8 +1,9 @@
-"""Arguments that hold themselves, or much more than can be walked through."""
+"""Arguments that hold themselves or more than can be walked through, odd names, odd layouts."""
 
 import dataclasses
 
 import torch
+from torch import nn
 
 from conftest import PrecisionDebugger, read_dump
 
@@ -54,3 +55,27 @@ def test_more_ways_than_can_be_walked(debugger, tmp_path):
     for _ in range(19):
         value = [value, value, value]  # 3 ** 19 ways to one tensor
     assert _record(debugger, tmp_path, value) is not None
+
+
+def test_halves_of_surrogate_pairs(collect):
+    class Odd(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.add_module("a\ud800", nn.Linear(2, 2))
+            self.get_submodule("a\ud800").register_parameter("p\ud801", nn.Parameter(torch.ones(1)))
+
+        def forward(self, x):
+            return {"k\ud800": getattr(self, "a\ud800")(x), "\udc00": "t\ud801", "": ""}
+
+    model = nn.Sequential(Odd())
+    dump = collect(lambda: model(torch.ones(1, 2)), model, level="L0")
+    assert list(dump.data["Module.0.a\\ud800.Linear.forward.0"]["parameters"])[2] == "p\\ud801"
+    output = dump.data["Module.0.Odd.forward.0"]["output"][0]
+    assert list(output) == ["k\\ud800", "\\udc00", ""]
+    assert output["\\udc00"]["value"] == "t\\ud801" and output[""]["value"] == ""
+
+
+def test_a_tensor_with_a_layout_of_its_own_is_not_called_sparse(collect):
+    dump = collect(lambda: torch.relu(torch.ones(3).to_mkldnn()), None, level="L1")
+    (given,) = dump.data["Torch.relu.0.forward"]["input_args"]
+    assert given["reason"] == "its layout is torch._mkldnn"

@@ -32,12 +32,17 @@ class FunctionHook:
 
     def __init__(self) -> None:
         self._original: Any = None
+        self._installed = False
 
     def install(self) -> None:
+        self._installed = True
         self._original = torch.autograd.Function.__dict__.get("_register_hook")
         torch.autograd.Function._register_hook = staticmethod(_core.register_hook_function())
 
     def remove(self) -> None:
+        if not self._installed:  # the step did not come so far
+            return
+        self._installed = False
         if self._original is not None:
             torch.autograd.Function._register_hook = self._original
         else:

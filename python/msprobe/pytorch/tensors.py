@@ -1,5 +1,6 @@
 """How tensors and torch's own values look: for all that the engine cannot read by itself."""
 
+import contextlib
 import ctypes
 import json
 from typing import Any, Optional, Tuple
@@ -12,6 +13,9 @@ _STRIDED = torch.strided
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 # Stand-ins for tensors that compilers send through the program.
 _TRACERS = ("FakeTensor", "FunctionalTensor", "ProxyTensor", "Proxy")
+
+# Inside of vmap and torch.func.grad every result is a wrapper, which has no values to read.
+_plainly = getattr(torch._C, "_DisableFuncTorch", contextlib.nullcontext)
 
 
 def describe(tensor: Any) -> Tuple:
@@ -57,7 +61,7 @@ def _place(tensor: Any) -> Tuple[Optional[int], Optional[tuple], Optional[str]]:
 
 def summarize(tensor: Any) -> Optional[Tuple]:
     """(max, min, mean, norm, number of NaN, number of infinite values), computed on the device."""
-    with torch.no_grad(), torch._C.DisableTorchFunctionSubclass():
+    with torch.no_grad(), torch._C.DisableTorchFunction(), _plainly():
         return None if tensor.numel() == 0 else _numbers(_reduced(tensor.detach()))
 
 
@@ -84,7 +88,7 @@ def _numbers(reduced: Tuple) -> Tuple:
 
 def fetch(tensor: Any) -> Any:
     """A buffer with the values in C order."""
-    with torch.no_grad(), torch._C.DisableTorchFunctionSubclass():
+    with torch.no_grad(), torch._C.DisableTorchFunction(), _plainly():
         return _buffer(tensor.detach().resolve_conj().resolve_neg().cpu().contiguous())
 
 
@@ -106,7 +110,7 @@ def start(tensor: Any, reduce: bool, copy: bool) -> Tuple:
     Gives (reduced or None, copy or None): tensors in this machine's memory that hold their values
     after wait().
     """
-    with torch.no_grad(), torch._C.DisableTorchFunctionSubclass():
+    with torch.no_grad(), torch._C.DisableTorchFunction(), _plainly():
         tensor = tensor.detach()
         _started_on.add(tensor.device)
         reduced = copied = None
