@@ -1,6 +1,14 @@
 // What Highway's headers want of its library. The library itself is not linked: whoever loads it
 // waits while it measures the processor's clock, which takes longer than a short command.
 
+#include <atomic>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+// Whoever links this library may have Highway's own beside it.
+#pragma GCC visibility push(hidden)
 #include <hwy/targets.h>
 
 namespace hwy {
@@ -42,4 +50,16 @@ ChosenTarget& GetChosenTarget() {
   return chosen;
 }
 
+// For assertions in headers, which builds without optimization and with sanitizers have.
+void Abort(const char* file, int line, const char* format, ...) {
+  std::fprintf(stderr, "%s:%d: ", file, line);
+  va_list arguments;
+  va_start(arguments, format);
+  std::vfprintf(stderr, format, arguments);
+  va_end(arguments);
+  std::fputc('\n', stderr);
+  std::abort();
+}
+
 }  // namespace hwy
+#pragma GCC visibility pop

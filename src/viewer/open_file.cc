@@ -49,7 +49,10 @@ visfile::ReadOptions OpenFile::Reading() {
   options.threads = options_.threads;
   options.cancel = &cancel_;
   options.progress = [this](uint64_t done, uint64_t total) {
-    done_.store(done, std::memory_order_relaxed);
+    // Several threads tell: the one that was late does not take it back.
+    uint64_t before = done_.load(std::memory_order_relaxed);
+    while (before < done && !done_.compare_exchange_weak(before, done, std::memory_order_relaxed)) {
+    }
     total_.store(total, std::memory_order_relaxed);
   };
   return options;

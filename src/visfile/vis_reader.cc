@@ -314,8 +314,8 @@ Result<std::shared_ptr<UnitSource>> VisFile::LoadUnit(size_t unit,
   GraphParts target{&index.target, &loaded->target_lengths_, {}, {}};
   GraphParts golden{&index.golden, &loaded->golden_lengths_, {}, {}};
   Status golden_status;
-  std::thread golden_reader;
   std::atomic<uint64_t> done = 0;
+  std::jthread golden_reader;  // joins also when memory runs out here
   if (header_.bench) {
     const auto read = [&] {
       try {
@@ -326,7 +326,7 @@ Result<std::shared_ptr<UnitSource>> VisFile::LoadUnit(size_t unit,
       }
     };
     if (options.threads > 1)
-      golden_reader = std::thread(read);
+      golden_reader = std::jthread(read);
     else
       read();
   }

@@ -41,6 +41,7 @@ export const english = {
   "units.title": "Steps and ranks",
   "units.step": "step {step}",
   "units.pending": "step {step}, rank {rank}: being read",
+  "units.unchecked": "step {step}, rank {rank}",
   "units.graph": "step {step}, rank {rank}: {overflow}",
   "units.cell": "step {step}, rank {rank}: worst index {worst}, first divergences: {culprits}",
 

@@ -15,6 +15,7 @@ export function UnitMap({ app }: { app: App }) {
   if (units.length < 2) return null;
   const current = workspace.unit.value;
   const alone = !workspace.comparison.value;
+  const told = workspace.file.value?.overflow === true ? "units.graph" : "units.unchecked";
   const steps = units.length > MOST ? [current?.step ?? null] : workspace.steps.value;
   return (
     <section class="unit-map">
@@ -32,7 +33,7 @@ export function UnitMap({ app }: { app: App }) {
                 : indexPaint(workspace.bands.value, unit.worst);
               const title =
                 unit.error ??
-                text(unit.pending ? "units.pending" : alone ? "units.graph" : "units.cell", {
+                text(unit.pending ? "units.pending" : alone ? told : "units.cell", {
                   step: unit.step ?? "–",
                   rank: unit.rank ?? "–",
                   worst: unit.worst === null ? "–" : readableIndex(unit.worst),

@@ -150,6 +150,13 @@ describe("App", () => {
     expect(app.navigation.selected.value?.name).toBe("Functional.softmax.1.forward");
   });
 
+  it("does not say that there is no first divergence where it could not be asked for", async () => {
+    const source = sourceOf();
+    source.divergence = () => Promise.reject(new ApiError(500, "broken", "", ""));
+    const app = await opened(source);
+    await expect(app.suspects.goToCulprit()).rejects.toThrow(ApiError);
+  });
+
   it("goes nowhere when the next suspicious node is found in trees that are gone", async () => {
     const source = sourceOf();
     const app = await opened(source);

@@ -125,10 +125,10 @@ export class App {
       suspects.filter.value = place.filter ?? SUSPICIOUS;
       suspects.side.value = place.filterSide;
       if (!(await this.enter(workspace.unitAt(place.step, place.rank), place.micro, mine))) return;
-      if (place.node !== null) await this.goByName(place.node);
       const { step = null, rank = null } = workspace.unit.value ?? {};
       const other = (place.step ?? step) !== step || (place.rank ?? rank) !== rank;
-      if (other) this.say(text("notice.no_unit"));
+      if (place.node !== null) await this.goByName(place.node);
+      if (other && mine === this.shows) this.say(text("notice.no_unit"));
     } catch (error) {
       if (!isAbort(error) && mine === this.shows) this.failure.value = failureOf(error);
     } finally {
@@ -139,6 +139,7 @@ export class App {
   /** Loads and draws a unit; false if something else was asked for meanwhile. */
   private async enter(u: number, micro: number | null, mine: number): Promise<boolean> {
     const { workspace } = this;
+    this.navigation.stop();
     try {
       if (!(await workspace.loadUnit(u)) || mine !== this.shows) return false;
       workspace.u.value = u;

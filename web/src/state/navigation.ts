@@ -34,6 +34,11 @@ export class Navigation {
     private readonly widened: () => void,
   ) {}
 
+  /** Goes nowhere any more: other trees will be shown. */
+  stop(): void {
+    this.going.abort();
+  }
+
   clear(): void {
     this.going.abort();
     this.loading.abort();
@@ -88,11 +93,18 @@ export class Navigation {
    * searches name those of all. False: it is not there.
    */
   async go(node: NodeRef, path?: NodePath): Promise<boolean> {
+    const { micro, views } = this.workspace;
+    const { value: shown } = views;
     if (await this.goIfShown(node, path)) return true;
-    const { micro } = this.workspace;
-    if (micro.value === null) return false;
+    if (micro.value === null || shown.length === 0) return false;
+    const { value: kept } = micro;
     micro.value = null;
-    if (!(await this.workspace.showUnit())) return true;
+    try {
+      if (!(await this.workspace.showUnit())) return true;
+    } catch (error) {
+      if (views.value === shown) micro.value = kept;
+      throw error;
+    }
     this.clear();
     this.widened();
     return this.goIfShown(node);
@@ -109,7 +121,7 @@ export class Navigation {
       const spot = await (path === undefined
         ? own?.reveal(node, stop.signal)
         : own?.follow(path, stop.signal));
-      if (own === undefined || spot === undefined || spot === null) return false;
+      if (own === undefined || spot === undefined || spot === null) return stop.signal.aborted;
       const row = await own.row(spot);
       if (stop.signal.aborted || row === undefined) return true;
       this.active.value = own;

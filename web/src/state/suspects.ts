@@ -26,7 +26,7 @@ export class Suspects {
   readonly culprit = signal(0);
   readonly filtered = computed(() => !sameFilter(this.filter.value, SUSPICIOUS));
   private stop = new AbortController();
-  /** Until the divergence of the unit is known. */
+  /** Until the divergence of the unit is known; rejected if it will not be. */
   private searching: Promise<void> = Promise.resolve();
   private stepping: Promise<unknown> = Promise.resolve();
 
@@ -47,11 +47,10 @@ export class Suspects {
     const { source, ref } = this.workspace;
     const { signal: stopped } = this.stop;
     const ignore = () => undefined;
-    this.searching = ask(() => source.divergence(ref, stopped), stopped)
-      .then((report) => {
-        if (!stopped.aborted) this.divergence.value = report;
-      })
-      .catch(ignore);
+    this.searching = ask(() => source.divergence(ref, stopped), stopped).then((report) => {
+      if (!stopped.aborted) this.divergence.value = report;
+    });
+    this.searching.catch(ignore);
     ask(() => source.overview(ref, OVERVIEW_BINS, stopped), stopped)
       .then((bins) => {
         if (!stopped.aborted) this.overview.value = bins;
