@@ -81,6 +81,11 @@ void SetUp(nb::dict framework) {
       The().values().AddHolder(Ref(type), Ref(name));
     }
   }
+  if (framework.contains("modes")) {
+    for (const auto& [count, off] : nb::cast<nb::dict>(framework["modes"])) {
+      HiddenFromModes::AddKind(Ref(count), Ref(off));
+    }
+  }
   if (framework.contains("name_object")) The().SetObjectNames(Ref(framework["name_object"]));
 }
 

@@ -20,7 +20,42 @@ std::string Describe(PyObject* error) {
   return text.substr(0, text.find('\n'));
 }
 
+struct ModeKind {
+  PyRef count, off;
+};
+
+std::vector<ModeKind>& TheModeKinds() {
+  static auto* kinds = new std::vector<ModeKind>;
+  return *kinds;
+}
+
 }  // namespace
+
+void HiddenFromModes::AddKind(PyRef count, PyRef off) {
+  TheModeKinds().push_back({std::move(count), std::move(off)});
+}
+
+HiddenFromModes::HiddenFromModes() {
+  for (const ModeKind& kind : TheModeKinds()) {
+    const PyRef count = PyRef::Steal(PyObject_CallNoArgs(kind.count.get()));
+    if (count && PyLong_AsLong(count.get()) > 0) {
+      PyRef context = PyRef::Steal(PyObject_CallNoArgs(kind.off.get()));
+      const PyRef entered = PyRef::Steal(
+          context ? PyObject_CallMethod(context.get(), "__enter__", nullptr) : nullptr);
+      if (entered) contexts_.push_back(std::move(context));
+    }
+    PyErr_Clear();
+  }
+}
+
+HiddenFromModes::~HiddenFromModes() {
+  while (!contexts_.empty()) {
+    const PyRef left = PyRef::Steal(
+        PyObject_CallMethod(contexts_.back().get(), "__exit__", "OOO", Py_None, Py_None, Py_None));
+    if (!left) PyErr_Clear();
+    contexts_.pop_back();
+  }
+}
 
 ToolErrors& TheErrors() {
   static auto* errors = new ToolErrors;  // hooks may run while the interpreter ends

@@ -4,8 +4,10 @@
 #include <exception>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "msprobe/dump_writer.h"
 #include "python/bindings/call_frame.h"
@@ -45,6 +47,22 @@ class ToolErrors {
 
 ToolErrors& TheErrors();
 
+/// While it lives, the modes through which a program watches the framework's functions do not see
+/// what the tool calls.
+class HiddenFromModes {
+ public:
+  /// One kind of modes: `count()` gives how many there are; `off()` gives a context manager.
+  static void AddKind(PyRef count, PyRef off);
+
+  HiddenFromModes();
+  ~HiddenFromModes();
+  HiddenFromModes(const HiddenFromModes&) = delete;
+  HiddenFromModes& operator=(const HiddenFromModes&) = delete;
+
+ private:
+  std::vector<PyRef> contexts_;
+};
+
 /// The tool works: nothing that it calls is recorded, and no error of it gets out. False if it
 /// threw.
 template <class Work>
@@ -56,6 +74,8 @@ bool RunTool(std::string_view name, Work work) {
   ThreadState& thread = CurrentThread();
   ++thread.busy;
   const Busy busy{thread};
+  std::optional<HiddenFromModes> hidden;
+  if (thread.busy == 1) hidden.emplace();
   try {
     work();
   } catch (const std::exception& error) {

@@ -39,6 +39,8 @@ class Framework(Protocol):
                         the kind "object"
         describe_value  value -> (type, json text), or None
         holders         {type: name}: its objects are recorded with the tensor that is this attribute
+        modes           {() -> how many modes of the program watch what is called: () -> context
+                        manager without them}, if there are such
         size_type       the type of shapes that is a tuple but not recorded as one, or None
         """
 

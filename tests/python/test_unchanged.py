@@ -14,7 +14,6 @@ from torch import nn, relu as early_relu
 from torch.nn.functional import cross_entropy as early_cross_entropy
 from torch.utils.checkpoint import checkpoint
 
-from conftest import read_dump
 from models import Gpt, Lambda, ResNet
 
 FUNCTIONS = {
@@ -369,21 +368,3 @@ def test_compiled_regions_stay_compiled(debugger):
     assert len(calls) == 1
     assert torch.equal(result, F.gelu(torch.relu(x)) + 1)
     assert expected.shape == (2, 4)
-
-
-def test_what_a_compiler_looks_at_is_not_recorded(run_script, tmp_path):
-    run_script(
-        """
-        import torch
-        from torch import nn
-        from msprobe.pytorch import PrecisionDebugger
-        model = nn.Sequential(nn.Linear(4, 4), nn.GELU())
-        compiled = torch.compile(model, backend="eager")
-        debugger = PrecisionDebugger(dump_path="dump", level="L1")
-        for _ in range(2):
-            with debugger.collect():
-                compiled(torch.ones(2, 4))
-        """
-    )
-    first, second = (read_dump(tmp_path / "dump", step).names for step in (0, 1))
-    assert first == second and "Functional.gelu.0.forward" in first

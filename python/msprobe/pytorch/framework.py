@@ -4,6 +4,7 @@ import os
 from typing import Any, Callable, List, Optional, Tuple
 
 import torch
+from torch.utils._python_dispatch import _disable_current_modes
 
 from msprobe.framework import ModuleEntry
 from msprobe.pytorch import api_calls, distributed, gradients, module_calls, tensors
@@ -43,6 +44,10 @@ class TorchFramework:
             "size_type": torch.Size,
             "holders": tensors.holders(),
             "name_object": api_calls.name_object,
+            "modes": {
+                torch._C._len_torch_function_stack: torch._C.DisableTorchFunction,
+                torch._C._len_torch_dispatch_stack: _disable_current_modes,
+            },
         }
 
     def rank(self) -> Optional[int]:

@@ -61,7 +61,7 @@ def _place(tensor: Any) -> Tuple[Optional[int], Optional[tuple], Optional[str]]:
 
 def summarize(tensor: Any) -> Optional[Tuple]:
     """(max, min, mean, norm, number of NaN, number of infinite values), computed on the device."""
-    with torch.no_grad(), torch._C.DisableTorchFunction(), _plainly():
+    with torch.no_grad(), torch._C.DisableTorchFunctionSubclass(), _plainly():
         return None if tensor.numel() == 0 else _numbers(_reduced(tensor.detach()))
 
 
@@ -88,7 +88,7 @@ def _numbers(reduced: Tuple) -> Tuple:
 
 def fetch(tensor: Any) -> Any:
     """A buffer with the values in C order."""
-    with torch.no_grad(), torch._C.DisableTorchFunction(), _plainly():
+    with torch.no_grad(), torch._C.DisableTorchFunctionSubclass(), _plainly():
         return _buffer(tensor.detach().resolve_conj().resolve_neg().cpu().contiguous())
 
 
@@ -110,7 +110,7 @@ def start(tensor: Any, reduce: bool, copy: bool) -> Tuple:
     Gives (reduced or None, copy or None): tensors in this machine's memory that hold their values
     after wait().
     """
-    with torch.no_grad(), torch._C.DisableTorchFunction(), _plainly():
+    with torch.no_grad(), torch._C.DisableTorchFunctionSubclass(), _plainly():
         tensor = tensor.detach()
         _started_on.add(tensor.device)
         reduced = copied = None

@@ -1,0 +1,63 @@
+"""Compilers and modes, which see what is called: they and the tool do not disturb each other."""
+
+import pytest
+
+from conftest import read_dump
+
+
+def test_what_a_compiler_looks_at_is_not_recorded(run_script, tmp_path):
+    run_script(
+        """
+        import torch
+        from torch import nn
+        from msprobe.pytorch import PrecisionDebugger
+        model = nn.Sequential(nn.Linear(4, 4), nn.GELU())
+        compiled = torch.compile(model, backend="eager")
+        debugger = PrecisionDebugger(dump_path="dump", level="L1")
+        for _ in range(2):
+            with debugger.collect():
+                compiled(torch.ones(2, 4))
+        """
+    )
+    first, second = (read_dump(tmp_path / "dump", step).names for step in (0, 1))
+    assert first == second and "Functional.gelu.0.forward" in first
+
+
+@pytest.mark.parametrize("path", ["0", "1"])  # of reading: from memory, on the device
+def test_modes_of_the_program_see_what_they_see_without(path, run_script):
+    run_script(
+        """
+        import collections, torch
+        from torch import nn
+        from torch.overrides import TorchFunctionMode
+        from torch.utils._python_dispatch import TorchDispatchMode
+        from msprobe.pytorch import PrecisionDebugger
+
+        class Functions(TorchFunctionMode):
+            seen = collections.Counter()
+            def __torch_function__(self, function, types, args=(), kwargs=None):
+                self.seen[str(function)] += 1
+                return function(*args, **(kwargs or {}))
+
+        class Operators(TorchDispatchMode):
+            seen = collections.Counter()
+            def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+                self.seen[str(function)] += 1
+                return function(*args, **(kwargs or {}))
+
+        def program():
+            model = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4), nn.ReLU())
+            with Functions(), Operators():
+                model(torch.ones(3, 4)).sum().backward()
+                torch.ones(2, dtype=torch.complex64).conj() * 2
+            seen = [dict(mode.seen) for mode in (Functions, Operators)]
+            Functions.seen.clear(), Operators.seen.clear()
+            return model, seen
+
+        model, plain = program()
+        debugger = PrecisionDebugger(dump_path="dump", level="mix", task="tensor")
+        with debugger.collect(model):
+            assert program()[1] == plain
+        """,
+        env={"MSPROBE_FORCE_DEVICE_PATH": path},
+    )
