@@ -4,7 +4,7 @@ import contextlib
 import os
 from typing import Any, Callable, ClassVar, Iterator, List, Optional, Tuple, Type
 
-from msprobe.config import boolean, is_number, load_config
+from msprobe.config import as_path, boolean, is_number, load_config
 from msprobe.errors import MsprobeError
 from msprobe.framework import Framework
 from msprobe.session import Session
@@ -71,6 +71,8 @@ class BaseDebugger:
                 raise MsprobeError("PrecisionDebugger was constructed before with other arguments; "
                                    "use that one, its methods work on the class as well")
             return
+        if config_path is not None:
+            config_path = as_path("config_path", config_path)
         config = load_config(config_path, task=task, dump_path=dump_path, level=level, step=step)
         if config.dump_enable is not None and config_path is None:
             raise MsprobeError("dump_enable needs a configuration file, it is what switches")

@@ -21,13 +21,13 @@ def _collect(parent: Any, prefix: str, children: Children, parameters: Parameter
         if module is None or id(module) in seen:
             continue
         seen.add(id(module))
-        path = f"{prefix}.{_writable(name)}"
-        own = [(_writable(own_name), value) for own_name, value in parameters(module)]
+        path = f"{prefix}.{writable(name)}"
+        own = [(writable(own_name), value) for own_name, value in parameters(module)]
         entries.append((module, f"{path}.{type(module).__name__}", own))
         _collect(module, path, children, parameters, seen, entries)
 
 
-def _writable(name: str) -> str:
+def writable(name: str) -> str:
     """Half a surrogate pair has no place in UTF-8."""
     return name if name.isascii() else name.encode("utf-8", "backslashreplace").decode("utf-8")
 

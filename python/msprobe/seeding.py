@@ -34,6 +34,8 @@ def replace_functions(owner: Any, names: Iterable[str], make: Callable[[Any], An
             continue
         identity = make(function)
         _take_the_place_of(function, identity)
+        if inspect.ismodule(owner):
+            identity.__module__ = owner.__name__  # where it is found; the original may be a built-in
         identity._msprobe_identity = True
         setattr(owner, name, identity)
 

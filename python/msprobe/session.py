@@ -10,6 +10,7 @@ from msprobe.config import Config, boolean, read_json
 from msprobe.earlier_checksums import read_checksums
 from msprobe.errors import MsprobeError
 from msprobe.framework import Framework
+from msprobe.modules import writable
 from msprobe.notices import BANNER, did_you_mean, say, span, warn
 from msprobe.stack_text import format_stack
 from msprobe.start_arguments import check_start, models_of
@@ -118,7 +119,7 @@ class Session:
         _core.save(name, variable)
         if save_backward:
             for place, value in parts(variable):
-                save_gradient = self._gradient_saver(".".join((f"{name}_grad", *place)))
+                save_gradient = self._gradient_saver(".".join((f"{name}_grad", *map(writable, place))))
                 self._gradient_watches += self.framework.watch_gradient(value, save_gradient)
 
     def _gradient_saver(self, name: str) -> Callable[[Any], None]:
@@ -163,7 +164,8 @@ class Session:
         self._dumped_modules += [entry[0] for entry in entries]
 
     def module_dump_end(self) -> None:
-        _core.remove_modules(self._dumped_modules)
+        once = {id(module): module for module in self._dumped_modules}
+        _core.remove_modules(list(once.values()))
         self._dumped_modules = []
 
     def end(self) -> None:

@@ -2,25 +2,31 @@
 
 import json
 import sys
-from typing import Any, Iterator, Optional, Tuple
+from itertools import islice
+from typing import Any, Iterator, List, Optional, Tuple
 
 
 Place = Tuple[str, ...]
 
 
-def parts(value: Any, place: Place = (), around: Tuple[int, ...] = ()) -> Iterator[Tuple[Place, Any]]:
+# As much as the records take of one value.
+_DEPTH, _PARTS = 20, 100_000
+
+
+def parts(value: Any) -> Iterator[Tuple[Place, Any]]:
     """(where it is, it): what lists, tuples and dictionaries hold, and what those in them hold."""
-    if isinstance(value, dict):
-        items: Any = list(value.items())
-    elif isinstance(value, (list, tuple)):
-        items = list(enumerate(value))
-    else:
-        yield place, value
-        return
-    if id(value) in around:  # it holds itself
-        return
-    for key, item in items:
-        yield from parts(item, (*place, str(key)), (*around, id(value)))
+    waiting: List[Tuple[Place, Any, Tuple[int, ...]]] = [((), value, ())]
+    left = _PARTS
+    while waiting and left > 0:
+        left -= 1
+        place, value, around = waiting.pop()
+        if not isinstance(value, (dict, list, tuple)):
+            yield place, value
+        elif len(place) < _DEPTH and id(value) not in around:  # it may hold itself
+            items = value.items() if isinstance(value, dict) else enumerate(value)
+            inside = (*around, id(value))
+            found = [((*place, str(key)), item, inside) for key, item in islice(items, left)]
+            waiting.extend(reversed(found))
 
 
 def describe_plain(value: Any) -> Optional[Tuple[str, str]]:

@@ -55,6 +55,16 @@ def test_the_program_changes_its_directory(debugger, tmp_path, monkeypatch):
     assert sorted(p.name for p in (tmp_path / "dump").iterdir()) == ["step0", "step1"]
 
 
+def test_configuration_in_the_home_directory(debugger, tmp_path, monkeypatch, capfd):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    config = {"level": "L1", "dump_path": str(tmp_path / "dump"), "dump_enable": True}
+    (tmp_path / "c.json").write_text(json.dumps(config))
+    with PrecisionDebugger("~/c.json").collect():
+        _sin()
+    PrecisionDebugger._forget()
+    assert (tmp_path / "dump/step0").exists() and "cannot be read" not in capfd.readouterr().err
+
+
 @pytest.mark.parametrize("level,call,words", [
     ("mix", lambda d: d.start(), "needs a model"),
     ("L0", lambda d: d.start(3), "neither a model"),

@@ -116,6 +116,32 @@ def test_module_dump(debugger, tmp_path):
     assert "Module.mine.Sequential.forward.1" not in names
 
 
+def test_module_dump_of_one_module_twice(debugger, tmp_path):
+    model = nn.Sequential(nn.Tanh())
+    d = debugger(level="L0")
+    d.start(model)
+    module_dump(model[0], "mine")
+    module_dump(nn.Sequential(model[0]), "whole")
+    module_dump_end()
+    model(torch.ones(1, 2))
+    d.stop()
+    d.step()
+    PrecisionDebugger._forget()
+    assert "Module.0.Tanh.forward.0" in read_dump(tmp_path / "dump").names
+
+
+def test_gradients_of_a_large_saved_value(debugger):
+    nested = 1.0
+    for _ in range(5000):
+        nested = [nested]
+    wide = [[[0] * 100] * 100] * 100
+    d = debugger(level="debug")
+    d.start()
+    d.save(nested, "nested")
+    d.save(wide, "wide")
+    d.stop()
+
+
 def test_module_dump_of_a_part_of_the_model(debugger, tmp_path):
     model = nn.Sequential(nn.Sequential(nn.Linear(2, 2)), nn.Tanh())
     d = debugger(level="L0")

@@ -48,8 +48,14 @@ def test_no_dropout_in_attention_and_between_layers(run_script):
                         F.scaled_dot_product_attention(query=q, key=q, value=q, dropout_p=0.5,
                                                        is_causal=True, scale=0.5)):
             assert torch.equal(plain, dropped)
-        assert pickle.loads(pickle.dumps(F.dropout)) is F.dropout
+        for function in (F.dropout, F.scaled_dot_product_attention):
+            assert pickle.loads(pickle.dumps(function)) is function
         torch.jit.script(nn.Sequential(nn.Dropout(0.5)))(x)
+        class Attention(nn.Module):
+            def forward(self, q):
+                return F.scaled_dot_product_attention(q, q, q, dropout_p=0.9, is_causal=True, scale=0.5)
+        assert torch.equal(torch.jit.script(Attention())(q), plain)
+        torch.jit.script(nn.MultiheadAttention(8, 2))
         assert signature == (inspect.signature(F.dropout), inspect.signature(nn.Dropout))
         """
     )

@@ -1,7 +1,7 @@
 """seed_all: the same random numbers, and if wanted the same order of sums, in every run."""
 
 import os
-from typing import Any
+from typing import Any, Optional
 
 import torch
 from torch import Tensor
@@ -52,10 +52,22 @@ def _never_training(function: Any) -> Any:
 
 
 def _keeping_all(function: Any) -> Any:
-    def attention(query, key, value, attn_mask=None, dropout_p=0.0, *args, **kwargs):
-        return function(query, key, value, attn_mask, 0.0, *args, **kwargs)
+    # Compiled by TorchScript as well: no more arguments than the function of this torch has.
+    if "enable_gqa" not in (function.__doc__ or ""):
 
-    return attention
+        def attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Tensor] = None,
+                      dropout_p: float = 0.0, is_causal: bool = False,
+                      scale: Optional[float] = None) -> Tensor:
+            return function(query, key, value, attn_mask, 0.0, is_causal, scale=scale)
+
+        return attention
+
+    def grouped_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Tensor] = None,
+                          dropout_p: float = 0.0, is_causal: bool = False,
+                          scale: Optional[float] = None, enable_gqa: bool = False) -> Tensor:
+        return function(query, key, value, attn_mask, 0.0, is_causal, scale=scale, enable_gqa=enable_gqa)
+
+    return grouped_attention
 
 
 def _keeping_between_layers(construct: Any) -> Any:
