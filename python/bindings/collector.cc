@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cstring>
+#include <utility>
 #include "python/bindings/tool_errors.h"
 
 namespace msprobe::python {
@@ -82,7 +83,7 @@ PyObject* Collector::Call(CallSite* site, PyObject* const* args, size_t flags, P
   const ThreadState& thread = CurrentThread();
   if (site->kind == CallKind::kBackward) return CallBackward(site, args, flags, names);
   if (thread.busy > 0) return CallOriginal(site, args, flags, names);
-  if (thread.in_api) {
+  if (thread.in_api && !OpensTokenRange(*site, args, flags)) {
     return site->kind == CallKind::kCompiled ? CallCompiled(site, args, flags, names)
                                              : CallOriginal(site, args, flags, names);
   }
@@ -174,12 +175,21 @@ PyObject* Collector::CallOutside(CallSite* site, PyObject* const* args, size_t f
   return result;
 }
 
+// An API outside the range, like a registered generate(), may be what calls the model.
+bool Collector::OpensTokenRange(const CallSite& site, PyObject* const* args, size_t flags) const {
+  return token_range_ && !in_token_range_ && site.kind == CallKind::kModule && !roots_.empty() &&
+         PyVectorcall_NARGS(flags) > 0 && args[0] == roots_[0].get();
+}
+
 PyObject* Collector::CallRoot(CallSite* site, PyObject* const* args, size_t flags,
                               PyObject* names) {
   if (!token_range_) return CallOriginal(site, args, flags, names);
+  ThreadState& thread = CurrentThread();
+  const bool in_api = std::exchange(thread.in_api, false);
   const int64_t token = root_calls_++;
   in_token_range_ = token_range_->first <= token && token <= token_range_->second;
   PyObject* result = CallOriginal(site, args, flags, names);
+  thread.in_api = in_api;
   if (token >= token_range_->second) in_token_range_ = false;
   return result;
 }

@@ -104,6 +104,7 @@ class Collector : public GradientSink {
   PyObject* CallRecorded(CallSite* site, std::shared_ptr<ModuleInfo> module, PyObject* const* args,
                          size_t flags, PyObject* names);
   PyObject* CallOutside(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
+  bool OpensTokenRange(const CallSite& site, PyObject* const* args, size_t flags) const;
   PyObject* CallRoot(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
   PyObject* CallCompiled(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
   PyObject* CallBackward(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);

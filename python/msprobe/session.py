@@ -164,8 +164,7 @@ class Session:
         self._dumped_modules += [entry[0] for entry in entries]
 
     def module_dump_end(self) -> None:
-        once = {id(module): module for module in self._dumped_modules}
-        _core.remove_modules(list(once.values()))
+        _core.remove_modules(list({id(m): m for m in self._dumped_modules}.values()))
         self._dumped_modules = []
 
     def end(self) -> None:

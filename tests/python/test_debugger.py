@@ -1,6 +1,7 @@
 """What a user calls, and the settings that choose what is recorded."""
 
 import json
+import types
 
 import pytest
 import torch
@@ -162,6 +163,18 @@ def test_token_range(debugger, tmp_path):
     assert sum(n.startswith("Functional.embedding") for n in names) == 2
     ledger = read_dump(tmp_path / "dump").ledger["entries"]
     assert ledger["skipped"]["token_range"] == ledger["seen"] - ledger["recorded"] > 0
+
+
+def test_token_range_of_a_model_that_a_registered_function_calls(debugger, tmp_path):
+    model = nn.Sequential(nn.ReLU())
+    library = types.SimpleNamespace(generate=lambda x: [model(x) for _ in range(3)])
+    d = debugger(level="mix")
+    d.register_custom_api(library, "generate", "Library")
+    with d.collect(model, token_range=(1, 1)):
+        library.generate(torch.ones(1))
+    PrecisionDebugger._forget()
+    names = read_dump(tmp_path / "dump").names
+    assert [n for n in names if n.startswith("Module.")] == ["Module.0.ReLU.forward.0"]
 
 
 def test_a_token_range_that_matched_nothing(debugger, tmp_path, capfd):
