@@ -2,7 +2,7 @@
 
 #include <charconv>
 #include <cstring>
-#include <utility>
+
 #include "python/bindings/tool_errors.h"
 
 namespace msprobe::python {
@@ -160,38 +160,6 @@ std::shared_ptr<CallSite> Collector::SiteOf(CallSite* site, PyObject* object) {
   own->counter = CounterOf(own->prefix);
   object_sites_[object] = {PyRef::Borrow(object), own};  // naming may have emptied the table
   return own;
-}
-
-PyObject* Collector::CallOutside(CallSite* site, PyObject* const* args, size_t flags,
-                                 PyObject* names) {
-  ThreadState& thread = CurrentThread();
-  ++seen_;
-  Count(kTokenRange);
-  const bool is_api = site->kind != CallKind::kModule;
-  thread.in_api = is_api;
-  PyObject* result = site->kind == CallKind::kCompiled ? CallCompiled(site, args, flags, names)
-                                                       : CallOriginal(site, args, flags, names);
-  if (is_api) thread.in_api = false;
-  return result;
-}
-
-// An API outside the range, like a registered generate(), may be what calls the model.
-bool Collector::OpensTokenRange(const CallSite& site, PyObject* const* args, size_t flags) const {
-  return token_range_ && !in_token_range_ && site.kind == CallKind::kModule && !roots_.empty() &&
-         PyVectorcall_NARGS(flags) > 0 && args[0] == roots_[0].get();
-}
-
-PyObject* Collector::CallRoot(CallSite* site, PyObject* const* args, size_t flags,
-                              PyObject* names) {
-  if (!token_range_) return CallOriginal(site, args, flags, names);
-  ThreadState& thread = CurrentThread();
-  const bool in_api = std::exchange(thread.in_api, false);
-  const int64_t token = root_calls_++;
-  in_token_range_ = token_range_->first <= token && token <= token_range_->second;
-  PyObject* result = CallOriginal(site, args, flags, names);
-  thread.in_api = in_api;
-  if (token >= token_range_->second) in_token_range_ = false;
-  return result;
 }
 
 PyObject* Collector::CallGroup(CallSite* site, PyObject* const* args, size_t flags,
