@@ -6,6 +6,9 @@ from conftest import read_dump
 
 
 def test_what_a_compiler_looks_at_is_not_recorded(run_script, tmp_path):
+    convert_frame = pytest.importorskip("torch._dynamo.convert_frame")
+    if not hasattr(convert_frame, "CatchErrorsWrapper"):
+        pytest.skip("this torch compiles in a closure, which nothing can be put around")
     run_script(
         """
         import torch
