@@ -36,6 +36,19 @@ class Dump:
         return numpy.load(path)
 
 
+def described_tensors(entry):
+    """What an entry says about each of its tensors."""
+    if isinstance(entry, dict):
+        if "dtype" in entry and "shape" in entry:
+            yield entry
+        else:
+            for item in entry.values():
+                yield from described_tensors(item)
+    elif isinstance(entry, list):
+        for item in entry:
+            yield from described_tensors(item)
+
+
 def units(root, step=0):
     directory = pathlib.Path(root) / f"step{step}"
     return sorted(directory.iterdir()) if directory.exists() else []

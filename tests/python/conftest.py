@@ -17,7 +17,7 @@ pytest.importorskip("msprobe._core", reason="msprobe is not installed")
 from msprobe.pytorch import PrecisionDebugger  # noqa: E402
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
-from dump_directory import Dump, read_dump, units, write_config  # noqa: E402, F401
+from dump_directory import Dump, described_tensors, read_dump, units, write_config  # noqa: E402, F401
 
 torch.set_num_threads(1)
 

@@ -13,7 +13,9 @@ import pytest
 import torch
 from torch import nn
 
-from conftest import Dump, PrecisionDebugger, read_dump, units, watches_memory, write_config
+from conftest import (
+    Dump, PrecisionDebugger, described_tensors, read_dump, units, watches_memory, write_config,
+)
 from msprobe.errors import MsprobeError
 
 LOOP = """
@@ -39,22 +41,10 @@ def _whole_records(directory):
     """Reads what a killed process has left: all files are JSON, and named tensor files are there."""
     dump = Dump(directory)
     for entry in dump.data.values():
-        for item in _tensors(entry):
+        for item in described_tensors(entry):
             if "data_name" in item:
                 dump.tensor(item)
     return dump
-
-
-def _tensors(value):
-    if isinstance(value, dict):
-        if "dtype" in value and "shape" in value:
-            yield value
-        else:
-            for item in value.values():
-                yield from _tensors(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _tensors(item)
 
 
 @pytest.mark.parametrize("task", ["statistics", "tensor"])
@@ -200,7 +190,7 @@ def test_fault_21_tensors_stop_at_max_bytes(collect):
             torch.sin(torch.ones(1000))
 
     dump = collect(program, None, level="L1", task="tensor", max_bytes=20_000)
-    written = [t for e in dump.data.values() for t in _tensors(e) if "data_name" in t]
+    written = [t for e in dump.data.values() for t in described_tensors(e) if "data_name" in t]
     size = sum(p.stat().st_size for p in (dump.directory / "dump_tensor_data").iterdir())
     assert 0 < size <= 20_000 + 1_000 * len(written) and 0 < len(written) < 16
     assert len(dump.data) == 8 and all(e["output"][0]["Max"] for e in dump.data.values())
