@@ -1,7 +1,18 @@
 // What Collector does with gradients.
 #include "python/bindings/collector.h"
+#include "python/bindings/later_tensor.h"
 
 namespace msprobe::python {
+namespace {
+
+// They were kept for another module of the parameter.
+void DropContents(CapturedTensor* captured) {
+  captured->has_contents = false;
+  if (captured->later == nullptr) return;
+  captured->later = std::make_shared<LaterSummary>(std::move(captured->later));
+}
+
+}  // namespace
 
 bool Collector::BeginGradients(GradientRecord* record) {
   if (!gradients_ || record->step_id != step_id_) {
@@ -148,7 +159,7 @@ void Collector::EmitParameterGradients(ParameterGradients::Entry entry) {
     const bool saves = options.save_tensors || filter.SavesTensors(name);
     values_.BeginRecord(name, saves);
     for (auto& [parameter, captured] : entry.values) {
-      captured.has_contents = captured.has_contents && saves;  // kept for another module of it
+      if (!saves) DropContents(&captured);
       builder.BeginList(parameter);
       values_.WriteCaptured(&builder, {}, captured, name + "." + std::string(parameter));
       builder.End();

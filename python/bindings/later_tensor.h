@@ -35,4 +35,20 @@ class LaterTensor : public LaterValues {
   bool wants_contents_, copies_;
 };
 
+/// What is saved for another entry, and only told in this one.
+class LaterSummary : public LaterValues {
+ public:
+  explicit LaterSummary(std::shared_ptr<LaterValues> values) : values_(std::move(values)) {}
+
+  bool Summary(TensorSummary* summary, std::string* reason) override {
+    return values_->Summary(summary, reason);
+  }
+  const std::byte* Contents() override { return nullptr; }
+  DType dtype() const override { return values_->dtype(); }
+  uint64_t bytes() const override { return values_->bytes(); }
+
+ private:
+  std::shared_ptr<LaterValues> values_;
+};
+
 }  // namespace msprobe::python

@@ -123,3 +123,26 @@ def test_values_inside_functional_transforms(run_script, tmp_path):
     dump = read_dump(tmp_path / "dump")
     argument, weight = dump.data["Torch.mul.0.forward"]["input_args"]
     assert argument["reason"] and weight["Max"] == 2 and not dump.errors
+
+
+@pytest.mark.parametrize("top", [{}, {"async_dump": True}], ids=["at once", "deferred"])
+@pytest.mark.parametrize("env", [{}, DEVICE], ids=["here", "device"])
+@pytest.mark.parametrize("named", ["Module.0", "Module.1"])
+def test_a_shared_parameter_is_saved_for_the_module_that_is_named(named, env, top, run_script, tmp_path):
+    config = write_config(tmp_path, top=top, level="L0", tensor_list=[f"{named}.Linear.parameters_grad"])
+    run_script("""
+        import sys, torch
+        from torch import nn
+        from msprobe.pytorch import PrecisionDebugger
+
+        model = nn.Sequential(nn.Linear(2, 2, bias=False), nn.Linear(2, 2, bias=False))
+        model[1].weight = model[0].weight
+        with PrecisionDebugger(config_path=sys.argv[1]).collect(model):
+            model(torch.ones(1, 2)).sum().backward()
+        """, config, env=env)
+    dump = read_dump(tmp_path / "dump")
+    gradients = {n: dump.data[n]["weight"][0] for n in dump.names if "parameters_grad" in n}
+    assert len(gradients) == 2 and all(g["Norm"] > 0 for g in gradients.values())
+    files = [file.name for file in (dump.directory / "dump_tensor_data").iterdir()]
+    assert files == [f"{named}.Linear.parameters_grad.0.weight.pt"]
+    assert [n for n in gradients if "data_name" in gradients[n]] == [f"{named}.Linear.parameters_grad.0"]
