@@ -83,7 +83,8 @@ PyObject* Collector::Call(CallSite* site, PyObject* const* args, size_t flags, P
   const ThreadState& thread = CurrentThread();
   if (site->kind == CallKind::kBackward) return CallBackward(site, args, flags, names);
   if (thread.busy > 0) return CallOriginal(site, args, flags, names);
-  if (thread.in_api && !OpensTokenRange(*site, args, flags)) {
+  if (IsToken(*site, args, flags)) return CallToken(site, args, flags, names);
+  if (thread.in_api) {
     return site->kind == CallKind::kCompiled ? CallCompiled(site, args, flags, names)
                                              : CallOriginal(site, args, flags, names);
   }
@@ -97,13 +98,7 @@ PyObject* Collector::Call(CallSite* site, PyObject* const* args, size_t flags, P
       --state.busy;
       return result;
     }
-    case CallKind::kModule: {
-      if (PyVectorcall_NARGS(flags) == 0) break;
-      const auto module = module_of_.find(args[0]);
-      if (module != module_of_.end()) return CallRecorded(site, module->second, args, flags, names);
-      if (!roots_.empty() && args[0] == roots_[0].get()) return CallRoot(site, args, flags, names);
-      break;
-    }
+    case CallKind::kModule: return CallModule(site, args, flags, names);
     case CallKind::kObject:
     case CallKind::kCompiled: {
       if (PyVectorcall_NARGS(flags) == 0) break;
@@ -117,6 +112,13 @@ PyObject* Collector::Call(CallSite* site, PyObject* const* args, size_t flags, P
     case CallKind::kDistributed: return CallRecorded(site, nullptr, args, flags, names);
   }
   return CallOriginal(site, args, flags, names);
+}
+
+PyObject* Collector::CallModule(CallSite* site, PyObject* const* args, size_t flags,
+                                PyObject* names) {
+  const auto module = PyVectorcall_NARGS(flags) == 0 ? module_of_.end() : module_of_.find(args[0]);
+  if (module == module_of_.end()) return CallOriginal(site, args, flags, names);
+  return CallRecorded(site, module->second, args, flags, names);
 }
 
 PyObject* Collector::CallCompiled(CallSite* site, PyObject* const* args, size_t flags,

@@ -104,8 +104,10 @@ class Collector : public GradientSink {
   PyObject* CallRecorded(CallSite* site, std::shared_ptr<ModuleInfo> module, PyObject* const* args,
                          size_t flags, PyObject* names);
   PyObject* CallOutside(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
-  bool OpensTokenRange(const CallSite& site, PyObject* const* args, size_t flags) const;
-  PyObject* CallRoot(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
+  /// Whether the call is one of those that a token range counts.
+  bool IsToken(const CallSite& site, PyObject* const* args, size_t flags) const;
+  PyObject* CallToken(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
+  PyObject* CallModule(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
   PyObject* CallCompiled(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
   PyObject* CallBackward(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
   std::shared_ptr<CallSite> SiteOf(CallSite* site, PyObject* object);

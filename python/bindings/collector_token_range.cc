@@ -1,7 +1,5 @@
 // Of the calls of the model only some are recorded: the tokens that the user has chosen.
 
-#include <utility>
-
 #include "python/bindings/collector.h"
 
 namespace msprobe::python {
@@ -20,22 +18,24 @@ PyObject* Collector::CallOutside(CallSite* site, PyObject* const* args, size_t f
   return result;
 }
 
-// An API outside the range, like a registered generate(), may be what calls the model.
-bool Collector::OpensTokenRange(const CallSite& site, PyObject* const* args, size_t flags) const {
-  return token_range_ && !in_token_range_ && site.kind == CallKind::kModule && !roots_.empty() &&
+bool Collector::IsToken(const CallSite& site, PyObject* const* args, size_t flags) const {
+  return token_range_ && !only_recompute_ && site.kind == CallKind::kModule && !roots_.empty() &&
          PyVectorcall_NARGS(flags) > 0 && args[0] == roots_[0].get();
 }
 
-PyObject* Collector::CallRoot(CallSite* site, PyObject* const* args, size_t flags,
-                              PyObject* names) {
-  if (!token_range_) return PyObject_Vectorcall(site->original.get(), args, flags, names);
+PyObject* Collector::CallToken(CallSite* site, PyObject* const* args, size_t flags,
+                               PyObject* names) {
   ThreadState& thread = CurrentThread();
-  const bool in_api = std::exchange(thread.in_api, false);
   const int64_t token = root_calls_++;
-  in_token_range_ = token_range_->first <= token && token <= token_range_->second;
-  PyObject* result = PyObject_Vectorcall(site->original.get(), args, flags, names);
-  thread.in_api = in_api;
-  if (token >= token_range_->second) in_token_range_ = false;
+  const int64_t last = token_range_->second;
+  const bool was_inside = in_token_range_;
+  in_token_range_ = token_range_->first <= token && token <= last;
+  // An API that began outside the range, like a registered generate(), is not recorded: what it
+  // calls inside the range is.
+  if (in_token_range_ && !was_inside) thread.in_api = false;
+  PyObject* result = thread.in_api ? PyObject_Vectorcall(site->original.get(), args, flags, names)
+                                   : CallModule(site, args, flags, names);
+  if (token >= last) in_token_range_ = false;
   return result;
 }
 

@@ -1,7 +1,6 @@
 """What a user calls, and the settings that choose what is recorded."""
 
 import json
-import types
 
 import pytest
 import torch
@@ -147,46 +146,6 @@ def test_a_list_of_models_carries_the_index(collect):
     models = [nn.Sequential(nn.Linear(2, 2)), nn.Sequential(nn.ReLU())]
     dump = collect(lambda: models[1](models[0](torch.ones(1, 2))), models, level="L0")
     assert dump.names == ["Module.0.0.Linear.forward.0", "Module.1.0.ReLU.forward.0"]
-
-
-def test_token_range(debugger, tmp_path):
-    model = Gpt()
-    ids = torch.randint(0, 32, (1, 4))
-    d = debugger(level="mix")
-    with d.collect(model, token_range=(1, 2)), torch.no_grad():
-        for _ in range(5):
-            model(ids).argmax(-1)
-    PrecisionDebugger._forget()
-    names = read_dump(tmp_path / "dump").names
-    calls = [n for n in names if n.startswith("Module.norm.")]
-    assert calls == ["Module.norm.LayerNorm.forward.0", "Module.norm.LayerNorm.forward.1"]
-    assert sum(n.startswith("Functional.embedding") for n in names) == 2
-    ledger = read_dump(tmp_path / "dump").ledger["entries"]
-    assert ledger["skipped"]["token_range"] == ledger["seen"] - ledger["recorded"] > 0
-
-
-def test_token_range_of_a_model_that_a_registered_function_calls(debugger, tmp_path):
-    model = nn.Sequential(nn.ReLU())
-    library = types.SimpleNamespace(generate=lambda x: [model(x) for _ in range(3)])
-    d = debugger(level="mix")
-    d.register_custom_api(library, "generate", "Library")
-    with d.collect(model, token_range=(1, 1)):
-        library.generate(torch.ones(1))
-    PrecisionDebugger._forget()
-    names = read_dump(tmp_path / "dump").names
-    assert [n for n in names if n.startswith("Module.")] == ["Module.0.ReLU.forward.0"]
-
-
-def test_a_token_range_that_matched_nothing(debugger, tmp_path, capfd):
-    model = nn.Sequential(nn.ReLU())
-    d = debugger(level="L0")
-    with d.collect(model, token_range=(5, 9)):
-        model(torch.ones(1))
-        model(torch.ones(1))
-    PrecisionDebugger._forget()
-    assert ("token_range [5, 9] matched nothing, the model was called 2 times in a step"
-            in capfd.readouterr().err)
-    assert read_dump(tmp_path / "dump").ledger["entries"]["skipped"] == {"token_range": 2}
 
 
 def test_init_step(debugger, tmp_path):
