@@ -96,7 +96,8 @@ StackFrames CallStacks::Format(const std::vector<Position>& positions) {
   auto frames = std::make_shared<std::vector<std::string>>();
   if (texts && PyList_Check(texts.get())) {
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(texts.get()); ++i) {
-      frames->emplace_back(Utf8(PyList_GET_ITEM(texts.get(), i)));
+      PyRef held;
+      frames->emplace_back(Readable(PyList_GET_ITEM(texts.get(), i), &held));
     }
   } else {
     TheErrors().Take("formatting a stack");

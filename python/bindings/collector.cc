@@ -349,7 +349,8 @@ void Collector::WriteInputs(Frame* frame, const Arguments& arguments) {
     builder.BeginObject("input_kwargs");
     const Py_ssize_t named = arguments.names != nullptr ? PyTuple_GET_SIZE(arguments.names) : 0;
     for (Py_ssize_t i = 0; i < named; ++i) {
-      values_.Write(&builder, Utf8(PyTuple_GET_ITEM(arguments.names, i)),
+      PyRef held;
+      values_.Write(&builder, Readable(PyTuple_GET_ITEM(arguments.names, i), &held),
                     arguments.values[arguments.positional + i]);
     }
     builder.End();

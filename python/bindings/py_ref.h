@@ -74,6 +74,25 @@ inline std::string_view Utf8(PyObject* object) {
   return {text, static_cast<size_t>(size)};
 }
 
+/// The same where half of a surrogate pair, which has no place in UTF-8, is written out, and of
+/// anything else what str() gives. Lives as long as `object` and `held`.
+inline std::string_view Readable(PyObject* object, PyRef* held) {
+  if (object == nullptr) return {};
+  if (!PyUnicode_Check(object)) {
+    *held = PyRef::Steal(PyObject_Str(object));
+    object = held->get();
+  }
+  const std::string_view plain = Utf8(object);
+  if (object != nullptr && plain.empty() && PyUnicode_GET_LENGTH(object) > 0) {
+    *held = PyRef::Steal(PyUnicode_AsEncodedString(object, "utf-8", "backslashreplace"));
+    if (*held) {
+      return {PyBytes_AS_STRING(held->get()), static_cast<size_t>(PyBytes_GET_SIZE(held->get()))};
+    }
+  }
+  if (PyErr_Occurred() != nullptr) PyErr_Clear();
+  return plain;
+}
+
 /// Calls a C getter or a function without arguments that gives an int; `fallback` on errors.
 inline int64_t ToInt64(PyRef number, int64_t fallback) {
   if (!number) {

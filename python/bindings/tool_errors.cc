@@ -14,9 +14,8 @@ bool StrictMode() {
 // "KeyError: 'x'", the first line of it.
 std::string Describe(PyObject* error) {
   const char* type = Py_TYPE(error)->tp_name;
-  const PyRef message = PyRef::Steal(PyObject_Str(error));
-  if (!message) PyErr_Clear();
-  std::string text = std::string(type) + ": " + std::string(Utf8(message.get()));
+  PyRef message;
+  std::string text = std::string(type) + ": " + std::string(Readable(error, &message));
   return text.substr(0, text.find('\n'));
 }
 

@@ -20,18 +20,6 @@ std::string Text(PyObject* object) {
   return std::string(Utf8(text.get()));
 }
 
-// Half of a surrogate pair has no place in UTF-8.
-std::string_view Readable(PyObject* text, PyRef* held) {
-  const std::string_view plain = Utf8(text);
-  if (!plain.empty() || PyUnicode_GET_LENGTH(text) == 0) return plain;
-  *held = PyRef::Steal(PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace"));
-  if (*held) {
-    return {PyBytes_AS_STRING(held->get()), static_cast<size_t>(PyBytes_GET_SIZE(held->get()))};
-  }
-  PyErr_Clear();
-  return {};
-}
-
 // Another view of the same memory, without asking the framework for a tensor of it.
 bool Relayout(const CaptureAs& as, TensorInfo* info) {
   if (info->on_device || info->view.data == nullptr || !info->reason.empty()) return false;
@@ -100,7 +88,8 @@ void ValueWriter::Write(RecordBuilder* builder, std::string_view key, PyObject* 
     int overflow = 0;
     const int64_t number = PyLong_AsLongLongAndOverflow(value, &overflow);
     if (overflow == 0) return builder->Int(key, number);
-    return builder->Scalar(key, "int", Text(value));
+    const std::string digits = Text(value);  // none: more than Python writes
+    return digits.empty() ? builder->Object(key, "int") : builder->Scalar(key, "int", digits);
   }
   if (PyFloat_CheckExact(value)) return builder->Double(key, PyFloat_AS_DOUBLE(value));
   if (PyUnicode_CheckExact(value)) {
@@ -137,8 +126,9 @@ void ValueWriter::WriteSequence(RecordBuilder* builder, std::string_view key, Py
         PyTuple_GET_SIZE(fields.get()) == PyTuple_GET_SIZE(value)) {
       builder->BeginObject(key);
       for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); ++i) {
-        Write(builder, Utf8(PyTuple_GET_ITEM(fields.get(), i)), PyTuple_GET_ITEM(value, i),
-              depth + 1);
+        PyRef held;
+        Write(builder, Readable(PyTuple_GET_ITEM(fields.get(), i), &held),
+              PyTuple_GET_ITEM(value, i), depth + 1);
       }
       builder->End();
       return;
@@ -158,12 +148,8 @@ void ValueWriter::WriteDict(RecordBuilder* builder, std::string_view key, PyObje
   Py_ssize_t position = 0;
   while (PyDict_Next(value, &position, &name, &item)) {
     const PyRef held[] = {PyRef::Borrow(name), PyRef::Borrow(item)};
-    if (PyUnicode_Check(name)) {
-      PyRef readable;
-      Write(builder, Readable(name, &readable), item, depth + 1);
-    } else {
-      Write(builder, Text(name), item, depth + 1);
-    }
+    PyRef readable;
+    Write(builder, Readable(name, &readable), item, depth + 1);
   }
   builder->End();
 }
@@ -219,7 +205,8 @@ void ValueWriter::WriteOther(RecordBuilder* builder, std::string_view key, PyObj
       PyRef::Steal(PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__qualname__"));
 #endif
   if (!name) PyErr_Clear();
-  builder->Object(key, Utf8(name.get()));
+  PyRef held;
+  builder->Object(key, Readable(name.get(), &held));
 }
 
 TensorSummary ValueWriter::SummarizeView(const TensorView& view, uint64_t moment) {

@@ -343,9 +343,9 @@ class Session:
             "structure_only": config.task == "structure",
             "defers": config.async_dump,
             "summary_mode": config.summary_mode,
-            "scope": config.scope,
-            "list": config.listed,
-            "tensor_list": config.tensor_list,
+            "scope": list(map(writable, config.scope)),
+            "list": list(map(writable, config.listed)),
+            "tensor_list": list(map(writable, config.tensor_list)),
         }
         for word in ("forward", "backward", "input", "output"):
             self._options[word] = config.takes(word)

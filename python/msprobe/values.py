@@ -25,8 +25,18 @@ def parts(value: Any) -> Iterator[Tuple[Place, Any]]:
         elif len(place) < _DEPTH and id(value) not in around:  # it may hold itself
             items = value.items() if isinstance(value, dict) else enumerate(value)
             inside = (*around, id(value))
-            found = [((*place, str(key)), item, inside) for key, item in islice(items, left)]
+            found = [((*place, _text(key)), item, inside) for key, item in islice(items, left)]
             waiting.extend(reversed(found))
+
+
+def _text(key: Any) -> str:
+    """As the engine writes it: nothing where the key has no text."""
+    if isinstance(key, str):
+        return key
+    try:
+        return str(key)
+    except Exception:
+        return ""
 
 
 def describe_plain(value: Any) -> Optional[Tuple[str, str]]:

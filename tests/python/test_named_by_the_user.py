@@ -69,6 +69,27 @@ def test_what_comes_before_start_is_named(debugger, capfd, monkeypatch):
     assert "save() came before start()" in text and "module_dump() came before start()" in text
 
 
+def test_gradients_below_keys_that_are_no_plain_texts(debugger, tmp_path):
+    class Text(str):
+        def __str__(self):
+            raise RuntimeError("not for tools")
+
+    class Silent:
+        __str__ = Text.__str__
+
+    d = debugger(level="debug")
+    d.start()
+    y = torch.ones(1, requires_grad=True) * 2
+    d.save({Text("k"): y, Silent(): y + 0, "h\ud800": y + 1}, "it")
+    y.sum().backward()
+    d.stop()
+    d.step()
+    PrecisionDebugger._forget()
+    (unit,) = units(tmp_path / "dump")
+    data = json.loads((unit / "debug.json").read_text())["data"]
+    assert list(data["it.0"]) == ["k", "", "h\\ud800"] and "it_grad.k.0" in data
+
+
 def test_custom_apis(debugger, tmp_path):
     import types
 
