@@ -105,6 +105,27 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 63
 
 
+class Switch:
+    """dump_enable in the file at `path`, which is read again whenever a step begins."""
+
+    def __init__(self, path: str):
+        self._path = path
+        self.was: List[str] = []  # what it was where it was not on
+
+    def is_on(self) -> bool:
+        try:
+            data = read_json(self._path)
+            if boolean("dump_enable", data.get("dump_enable", False)):
+                return True
+            was = "false" if "dump_enable" in data else "missing"
+        except MsprobeError as error:
+            warn(f"the switch dump_enable cannot be read, nothing is collected: {error}", kind="switch")
+            was = "unreadable"
+        if was not in self.was:
+            self.was.append(was)
+        return False
+
+
 def _numbers(key: str, value: Any) -> List[int]:
     """[0, "3", "4-6"] → [0, 3, 4, 5, 6]"""
     wrong = MsprobeError(

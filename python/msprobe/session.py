@@ -6,7 +6,7 @@ import os
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from msprobe import _core
-from msprobe.config import Config, boolean, read_json
+from msprobe.config import Config, Switch
 from msprobe.earlier_checksums import read_checksums
 from msprobe.errors import MsprobeError
 from msprobe.framework import Framework
@@ -47,6 +47,7 @@ class Session:
         self.config = config
         # The program may go to another directory while it runs.
         self.config_path = None if config_path is None else os.path.abspath(config_path)
+        self._switch = Switch(str(self.config_path))
         self._dump_path = os.path.abspath(config.dump_path)
         self._bench_path = None if config.bench_path is None else os.path.abspath(config.bench_path)
         self.current_step = 0
@@ -216,13 +217,7 @@ class Session:
             return False
         if self.config.step and self.current_step not in self.config.step:
             return False
-        if self.config.dump_enable is None:
-            return True
-        try:  # the file is the switch
-            return boolean("dump_enable", read_json(str(self.config_path)).get("dump_enable", False))
-        except MsprobeError as error:
-            warn(f"the switch dump_enable cannot be read, nothing is collected: {error}", kind="switch")
-            return False
+        return self.config.dump_enable is None or self._switch.is_on()
 
     def _open_step(self, model: Any, token_range: Any) -> None:
         config = self.config
@@ -380,8 +375,9 @@ class Session:
                 warn(f"rank {config.rank} matched nothing, this process is rank {span(self._ranks_seen)}")
             elif not self._steps_seen:
                 warn("nothing was collected, start() was never called")
-            elif config.dump_enable is not None:
-                warn("nothing was collected, dump_enable was false whenever a step began")
+            elif self._switch.was:
+                warn(f"nothing was collected, dump_enable was {' or '.join(self._switch.was)} whenever "
+                     "a step began")
             else:
                 warn("nothing was collected")
             return

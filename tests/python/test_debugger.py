@@ -8,7 +8,8 @@ import torch.nn.functional as F
 from torch import nn
 
 from conftest import PrecisionDebugger, needs_safe_loading, read_dump, units, write_config
-from models import Gpt, Lambda
+from models import Lambda
+from msprobe import notices
 from msprobe.errors import MsprobeError
 
 
@@ -175,11 +176,37 @@ def test_dump_enable_switches_while_running(debugger, tmp_path):
     assert [p.name for p in (tmp_path / "dump").iterdir()] == ["step1"]
 
 
-def test_dump_enable_that_was_never_on(debugger, capfd):
-    with debugger(level="L1", top={"dump_enable": False}).collect():
-        _sin()
+@pytest.mark.parametrize("texts,words", [
+    (['{"dump_enable": false}'], "dump_enable was false"),
+    (["{}"], "dump_enable was missing"),
+    (["{"], "dump_enable was unreadable"),
+    (["[]"], "dump_enable was unreadable"),
+    (['{"dump_enable": 1}'], "dump_enable was unreadable"),
+    ([None], "dump_enable was unreadable"),
+    ([None, '{"dump_enable": false}', "{}", None], "dump_enable was unreadable or false or missing"),
+])
+def test_dump_enable_that_was_never_on(texts, words, debugger, tmp_path, capfd, monkeypatch):
+    monkeypatch.setattr(notices, "_said", set())
+    d = debugger(level="L1", top={"dump_enable": True})
+    for text in texts:
+        (tmp_path / "config.json").unlink(missing_ok=True)
+        if text is not None:
+            (tmp_path / "config.json").write_text(text)
+        with d.collect():
+            _sin()
     PrecisionDebugger._forget()
-    assert "dump_enable was false" in capfd.readouterr().err
+    text = capfd.readouterr().err
+    assert f"nothing was collected, {words} whenever a step began\n" in text
+    assert ("cannot be read, nothing is collected:" in text) == ("unreadable" in words)
+
+
+def test_a_run_that_could_not_begin_is_not_one_that_was_switched_off(debugger, tmp_path, capfd):
+    d = debugger(level="L1", top={"dump_enable": True})
+    (tmp_path / "dump").write_text("")
+    with pytest.raises(MsprobeError):
+        d.start()
+    PrecisionDebugger._forget()
+    assert "nothing was collected\n" in capfd.readouterr().err
 
 
 def test_rank_id(debugger, tmp_path):
