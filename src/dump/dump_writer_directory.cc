@@ -41,13 +41,28 @@ bool IsBeingWritten(const fs::path& file) {
   return locked;
 }
 
+/// Also what a kill has left of one, as "dump.json.tmp41_2".
+bool IsUnitFile(std::string_view name) {
+  return std::any_of(kUnitFiles.begin(), kUnitFiles.end(), [name](std::string_view file) {
+    return name.starts_with(file) &&
+           (name.size() == file.size() || name.substr(file.size()).starts_with(".tmp"));
+  });
+}
+
 Status RemoveDump(const fs::path& directory) {
-  for (const std::string_view name : kUnitFiles) {
-    std::error_code error;
-    fs::remove_all(directory / name, error);
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator entry(directory, error); !error && entry != fs::directory_iterator();
+       entry.increment(error)) {
+    if (IsUnitFile(entry->path().filename().string())) files.push_back(entry->path());
+  }
+  if (error) {
+    return IoError("cannot list the files of the earlier run", error.value(), directory.string());
+  }
+  for (const fs::path& file : files) {
+    fs::remove_all(file, error);
     if (error) {
-      return IoError("cannot remove a file of the earlier run", error.value(),
-                     (directory / name).string());
+      return IoError("cannot remove a file of the earlier run", error.value(), file.string());
     }
   }
   return Status::Ok();

@@ -177,6 +177,9 @@ TEST_F(DumpWriterTest, SavesTensorsInBothFormats) {
 
 TEST_F(DumpWriterTest, EarlierRunIsRefusedOrReplaced) {
   MustOpen(Options())->Finish();
+  const fs::path unit = root_ / "step0" / "rank0";
+  std::ofstream(unit / "dump.json.tmp41_2") << "what a kill has left";
+  std::ofstream(unit / "dump.json5") << "theirs";
   auto again = DumpWriter::Open(Options());
   ASSERT_FALSE(again.ok());
   EXPECT_EQ(again.status().code(), StatusCode::kInvalidArgument);
@@ -187,13 +190,21 @@ TEST_F(DumpWriterTest, EarlierRunIsRefusedOrReplaced) {
   DumpWriterOptions options = Options();
   options.overwrite = true;
   auto writer = MustOpen(options);
-  EXPECT_FALSE(fs::exists(root_ / "step0" / "rank0" / "ledger.json"));
-  auto second = DumpWriter::Open(options);  // while the first is at work
-  ASSERT_FALSE(second.ok());
-  EXPECT_THAT(second.status().ToString(), HasSubstr("each process its own rank"));
+  EXPECT_FALSE(fs::exists(unit / "ledger.json"));
+  EXPECT_FALSE(fs::exists(unit / "dump.json.tmp41_2"));
+  EXPECT_TRUE(fs::exists(unit / "dump.json5"));
+  RecordBuilder builder;
+  for (int flushed = 0; flushed < 3; ++flushed) {
+    auto second = DumpWriter::Open(options);  // while the first is at work
+    ASSERT_FALSE(second.ok());
+    EXPECT_THAT(second.status().ToString(), HasSubstr("each process its own rank"));
+    Render(&builder, "Torch.add." + std::to_string(flushed) + ".forward");
+    EXPECT_EQ(writer->Add(&builder), AddResult::kAdded);
+    writer->Flush();
+  }
   writer->Finish();
   EXPECT_TRUE(PrepareDumpPath(root_.string(), 0, true, &warning).ok());
-  EXPECT_FALSE(fs::exists(root_ / "step0" / "rank0" / "dump.json"));
+  EXPECT_FALSE(fs::exists(unit / "dump.json"));
 }
 
 TEST_F(DumpWriterTest, OlderProcessDumpsAreNamedButAllowed) {
