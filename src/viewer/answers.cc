@@ -29,6 +29,12 @@ std::string_view StatusWord(const UnitIndex& unit, compare::NodeStatus status) {
   return unit.is_comparison() ? compare::NodeStatusName(status) : std::string_view();
 }
 
+/// Of what passes nothing is told.
+std::string_view TroubleWord(const UnitIndex& unit, compare::NodeStatus status) {
+  const bool fine = visfile::Severity(status) <= visfile::Severity(compare::NodeStatus::kPass);
+  return fine ? std::string_view() : StatusWord(unit, status);
+}
+
 std::string_view RoleWord(compare::Role role) {
   return role == compare::Role::kNone ? std::string_view() : compare::RoleName(role);
 }
@@ -94,6 +100,10 @@ void WriteBriefMembers(const visfile::UnitSource& source, Side which, uint32_t i
   json->Key("n").UInt(side.children(id).size());
   json->Key("inside").UInt(side.inside[id]);
   json->Key("overflow_inside").String(OverflowWord(side.overflow_inside[id]));
+  json->Key("overflow_count").UInt(side.overflow_count[id]);
+  const std::string_view status = TroubleWord(unit, side.status_inside[id]);
+  json->Key("status_inside").String(status);
+  json->Key("status_count").UInt(status.empty() ? 0 : side.status_count[id]);
   json->Key("micro").Int(side.micro_steps[id]);
   json->Key("partner");
   if (side.partners[id] == kNoNode)

@@ -61,7 +61,7 @@ class DumpUnitSource final : public visfile::UnitSource {
   const visfile::UnitIndex& index() const override { return index_; }
   visfile::UnitIndex& mutable_index() override { return index_; }
   uint64_t bytes() const override {
-    constexpr uint64_t kIndexedNode = 250;  // with the graph's own node and its hash
+    constexpr uint64_t kIndexedNode = 259;  // with the graph's own node and its hash
     return (index_.target.size() + index_.golden.size()) * kIndexedNode +
            comparison_.values.size() * sizeof(compare::ValueResult);
   }

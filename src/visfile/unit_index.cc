@@ -97,11 +97,60 @@ void SideIndex::Complete(float worst_band) {
   SumUp(worst_band);
 }
 
+int Severity(compare::NodeStatus status) {
+  switch (status) {
+    case compare::NodeStatus::kUnmatched: return 0;
+    case compare::NodeStatus::kPass: return 1;
+    case compare::NodeStatus::kWarning: return 2;
+    case compare::NodeStatus::kUnreadable: return 3;
+    case compare::NodeStatus::kError: return 4;
+  }
+  return 0;
+}
+
+int Severity(graph::OverflowLevel level) { return static_cast<int>(level); }
+
+namespace {
+
+/// The worst value below each node, and how many nodes have it.
+template <class Value>
+class WorstBelow {
+ public:
+  WorstBelow(size_t size, Value none, std::vector<Value>* values, std::vector<uint32_t>* counts)
+      : values_(*values), counts_(*counts) {
+    values_.assign(size, none);
+    counts_.assign(size, 0);
+  }
+
+  /// `own` is the node's value; what is below the node must be known already.
+  void Add(uint32_t parent, uint32_t id, Value own) {
+    Take(parent, values_[id], counts_[id]);
+    Take(parent, own, 1);
+  }
+
+ private:
+  void Take(uint32_t parent, Value value, uint32_t count) {
+    const int more = Severity(value) - Severity(values_[parent]);
+    if (more > 0) {
+      values_[parent] = value;
+      counts_[parent] = count;
+    } else if (more == 0 && Severity(value) > 0) {
+      counts_[parent] += count;
+    }
+  }
+
+  std::vector<Value>& values_;
+  std::vector<uint32_t>& counts_;
+};
+
+}  // namespace
+
 void SideIndex::SumUp(float worst_band) {
   const size_t count = size();
   worst = index;
   inside.assign(count, 0);
-  overflow_inside.assign(count, graph::OverflowLevel::kNone);
+  WorstBelow overflows(count, graph::OverflowLevel::kNone, &overflow_inside, &overflow_count);
+  WorstBelow statuses(count, compare::NodeStatus::kUnmatched, &status_inside, &status_count);
   for (size_t at = count; at-- > 1;) {
     const uint32_t id = order[at];
     const uint32_t parent = parents[id];
@@ -109,8 +158,8 @@ void SideIndex::SumUp(float worst_band) {
       if (!std::isnan(worst[id])) worst[parent] = worst[id];
     }
     inside[parent] += inside[id] + (index[id] >= worst_band ? 1 : 0);
-    overflow_inside[parent] =
-        std::max({overflow_inside[parent], overflow_inside[id], overflow[id]});
+    overflows.Add(parent, id, overflow[id]);
+    statuses.Add(parent, id, status[id]);
   }
 }
 

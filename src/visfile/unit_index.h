@@ -44,6 +44,9 @@ struct SideIndex {
   std::vector<float> worst;      ///< worst index of the node and all below it; NaN: none
   std::vector<uint32_t> inside;  ///< nodes of the worst band below it
   std::vector<graph::OverflowLevel> overflow_inside;  ///< the worst one below it
+  std::vector<uint32_t> overflow_count;               ///< nodes of that level below it
+  std::vector<compare::NodeStatus> status_inside;     ///< the worst one below it
+  std::vector<uint32_t> status_count;                 ///< nodes of that status below it
   std::vector<uint32_t> child_begin;                  ///< size() + 1 entries into child_ids
   std::vector<uint32_t> child_ids;
   std::vector<uint32_t> order;     ///< depth first, parents first: execution order
@@ -80,6 +83,10 @@ struct UnitIndex {
   /// metrics, and what is derived is computed.
   void Finish(compare::CompareMode mode);
 };
+
+/// 0 for what nobody looks for, then rising: an error is worse than what cannot be told.
+int Severity(compare::NodeStatus status);
+int Severity(graph::OverflowLevel level);
 
 /// The golden side has no metrics of its own: its nodes show those of their partners.
 void ShowPartnersMetrics(const SideIndex& target, SideIndex* golden);

@@ -40,6 +40,22 @@ TEST(SideIndexTest, WorstOverflowInside) {
   side.overflow = {kNone, kMedium, kHigh, kNone, kCritical};
   side.SumUp(0.8F);
   EXPECT_THAT(side.overflow_inside, ElementsAre(kCritical, kCritical, kNone, kNone, kNone));
+  EXPECT_THAT(side.overflow_count, ElementsAre(1, 1, 0, 0, 0));
+}
+
+TEST(SideIndexTest, WorstStatusInside) {
+  using enum compare::NodeStatus;
+  // 0 ── 1 ── 3, 4, 5; 0 ── 2 ── 6
+  SideIndex side = Tree({{0, 1.F}, {0, NAN}, {1, 0.F}, {1, 1.F}, {1, 0.F}, {2, NAN}});
+  side.status = {kPass, kError, kPass, kUnreadable, kWarning, kUnreadable, kUnmatched};
+  side.SumUp(0.8F);
+  EXPECT_THAT(side.status_inside, ElementsAre(kError, kUnreadable, kUnmatched, kUnmatched,
+                                              kUnmatched, kUnmatched, kUnmatched));
+  EXPECT_THAT(side.status_count, ElementsAre(1, 2, 0, 0, 0, 0, 0));
+  side.status[5] = kError;  // as a match by hand changes it
+  side.SumUp(0.8F);
+  EXPECT_EQ(side.status_inside[1], kError);
+  EXPECT_THAT(side.status_count, ElementsAre(2, 1, 0, 0, 0, 0, 0));
 }
 
 TEST(SideIndexTest, CyclesAndUnknownParentsHangUnderTheRoot) {

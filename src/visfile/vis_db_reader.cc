@@ -84,7 +84,7 @@ class DbUnit : public UnitSource {
   const UnitIndex& index() const override { return index_; }
   UnitIndex& mutable_index() override { return index_; }
   uint64_t bytes() const override {
-    return (index_.target.size() + index_.golden.size()) * uint64_t{180};
+    return (index_.target.size() + index_.golden.size()) * uint64_t{189};
   }
   Result<std::string> NodeJson(Side side, uint32_t id) const override;
 

@@ -46,7 +46,7 @@ class VisUnit : public UnitSource {
   const UnitIndex& index() const override { return index_; }
   UnitIndex& mutable_index() override { return index_; }
   uint64_t bytes() const override {
-    constexpr uint64_t kNode = 190;  // its arrays and its name, twice for the search
+    constexpr uint64_t kNode = 199;  // its arrays and its name, twice for the search
     return (index_.target.size() + index_.golden.size()) * kNode;
   }
 

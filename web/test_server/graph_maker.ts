@@ -6,12 +6,14 @@ import type {
   EmbeddedBrief,
   EmbeddedData,
   EmbeddedUnit,
+  NodeStatus,
+  Overflow,
   RecordedValue,
   Side,
   Unit,
 } from "../src/api/types";
 import { itemOf, UnitData } from "../src/api/unit_data";
-import { isWorse } from "../src/model/paint";
+import { isWorse, isWorseStatus } from "../src/model/paint";
 
 export const BANDS: Band[] = [
   ["#FFFCF3", 0, 0.2, "very low"],
@@ -80,6 +82,9 @@ export class GraphMaker {
       worst: index,
       inside: 0,
       overflow_inside: "",
+      overflow_count: 0,
+      status_inside: "",
+      status_count: 0,
     };
     nodes.push(brief);
     this.specs[side].set(brief.id, spec);
@@ -93,9 +98,10 @@ export class GraphMaker {
         if (parent === undefined) continue;
         parent.n += 1;
         if (node.worst !== null) parent.worst = Math.max(parent.worst ?? 0, node.worst);
-        for (const level of [node.overflow, node.overflow_inside]) {
-          if (isWorse(level, parent.overflow_inside)) parent.overflow_inside = level;
-        }
+        addOverflow(parent, node.overflow_inside, node.overflow_count);
+        addOverflow(parent, node.overflow, 1);
+        addStatus(parent, node.status_inside, node.status_count);
+        addStatus(parent, node.status, 1);
         parent.inside += node.inside + (node.index !== null && node.index >= 0.8 ? 1 : 0);
       }
     }
@@ -142,6 +148,21 @@ export class GraphMaker {
         : [],
     };
   }
+}
+
+function addOverflow(parent: EmbeddedBrief, level: Overflow, count: number): void {
+  if (level === parent.overflow_inside && level !== "") parent.overflow_count += count;
+  if (!isWorse(level, parent.overflow_inside)) return;
+  parent.overflow_inside = level;
+  parent.overflow_count = count;
+}
+
+function addStatus(parent: EmbeddedBrief, status: NodeStatus, count: number): void {
+  if (status === "" || status === "unmatched" || status === "pass") return;
+  if (status === parent.status_inside) parent.status_count += count;
+  if (!isWorseStatus(status, parent.status_inside)) return;
+  parent.status_inside = status;
+  parent.status_count = count;
 }
 
 function statusOf(index: number | null): EmbeddedBrief["status"] {

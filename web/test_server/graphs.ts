@@ -196,6 +196,28 @@ export function wide(file: string, children: number): EmbeddedData {
   return oneUnit(file, maker);
 }
 
+/** What index, status and overflow tell of the same nodes is not the same. */
+export function verdicts(file: string): EmbeddedData {
+  const maker = new GraphMaker();
+  const module = (parent: Pair, name: string, more: Partial<NodeSpec> = {}) =>
+    maker.add(parent, {
+      ...{ name: `Module.${name}.Block.forward.0`, label: name, cls: "Block", kind: "module" },
+      ...more,
+    });
+  const call = (parent: Pair, at: number, more: Partial<NodeSpec>) =>
+    maker.add(parent, { name: `Torch.add.${at}.forward`, label: `Torch.add.${at}`, ...more });
+  const calm = module(ROOT, "calm", { index: 0.05 });
+  const inner = module(calm, "inner", { index: 0.05 });
+  call(inner, 0, { index: 0.15, status: "error" });
+  call(inner, 1, { index: 0.1, status: "error", overflow: "medium" });
+  call(inner, 2, { index: 0.95, status: "warning", overflow: "medium" });
+  const loud = module(ROOT, "loud", { index: 0.9, status: "error", overflow: "critical" });
+  call(loud, 3, { index: 0.1, status: "error", overflow: "critical" });
+  const quiet = module(ROOT, "quiet", { index: 0.9, status: "pass" });
+  call(quiet, 4, { index: 0.95, status: "pass" });
+  return oneUnit(file, maker);
+}
+
 export function deep(file: string, depth: number): EmbeddedData {
   const maker = new GraphMaker();
   let parent = ROOT;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { EmbeddedSource } from "../src/api/embedded_source";
 import { ApiError } from "../src/api/source";
 import type { EmbeddedData, Filter, Side } from "../src/api/types";
-import { deep, hostile, singleGraph, transformer, wide } from "./graphs";
+import { deep, hostile, singleGraph, transformer, verdicts, wide } from "./graphs";
 import { HandMatches } from "./hand_matches";
 
 const TYPES: Record<string, string> = {
@@ -23,6 +23,7 @@ export const MAKERS: Record<string, (file: string) => EmbeddedData> = {
   "wide.vis": (file) => wide(file, 10_000),
   "deep.vis": (file) => deep(file, 400),
   "hostile.vis": hostile,
+  "verdicts.vis": verdicts,
   "slow.vis": (file) => transformer(file, 2, 1),
 };
 

@@ -37,7 +37,7 @@ await journey(async (page) => {
   const inside = () => row(page, "decoder").locator(".half.t .inside").allTextContents();
   await becomes(inside, ["5 inside"]);
   await page.getByLabel("colour").selectOption("overflow");
-  await becomes(inside, ["overflow inside"]);
+  await becomes(inside, ["1 overflow inside"]);
   await page.getByLabel("colour").selectOption("index");
   const strip = await page.locator(".overview").boundingBox();
   await page.mouse.click(strip.x + strip.width / 2, strip.y + strip.height * 0.24);

@@ -2,6 +2,7 @@
 
 export type Side = "t" | "g";
 export type NodeStatus = "pass" | "warning" | "error" | "unreadable" | "unmatched" | "";
+export type StatusInside = "" | "warning" | "unreadable" | "error";
 export type Overflow = "" | "medium" | "high" | "critical";
 export type NodeKind = "module" | "api" | "collection" | "root";
 export type Role = "" | "culprit" | "victim" | "amplifier" | "collective" | "undecidable";
@@ -101,6 +102,11 @@ export interface Brief extends Verdict {
   inside: number;
   /** The worst below it. */
   overflow_inside: Overflow;
+  /** How many nodes below have it. */
+  overflow_count: number;
+  /** The worst below it, if it is worse than passing. */
+  status_inside: StatusInside;
+  status_count: number;
   micro: number;
   partner: number | null;
   /** Place in execution order; UnitData counts it where a brief lacks it. */

@@ -107,7 +107,7 @@ export const chinese: Record<PhraseKey, string> = {
   "row.overflow": "溢出",
   "row.inside": "内含 {count} 个",
   "row.worse": "内部更差",
-  "row.overflow_inside": "内部溢出",
+  "row.overflow_inside": "内部溢出 {count} 个",
   "row.loading": "正在加载",
   "row.no_partner": "未匹配",
   "row.elsewhere": "在别处",

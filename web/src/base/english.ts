@@ -106,7 +106,7 @@ export const english = {
   "row.overflow": "overflow",
   "row.inside": "{count} inside",
   "row.worse": "worse inside",
-  "row.overflow_inside": "overflow inside",
+  "row.overflow_inside": "{count} overflow inside",
   "row.loading": "Loading",
   "row.no_partner": "no partner",
   "row.elsewhere": "elsewhere",

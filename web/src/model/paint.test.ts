@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Band, Verdict } from "../api/types";
-import { bandOf, hiddenOverflow, hiddenPaint, NO_PAINT, paintOf, worstOverflow } from "./paint";
+import type { Band, Brief, Unit, Verdict } from "../api/types";
+import { bandOf, insideOf, NO_PAINT, paintOf, unitPaint, worstOverflow } from "./paint";
 
 const bands: Band[] = [0, 0.2, 0.4, 0.6, 0.8].map((lo) => ({
   color: "#000000",
@@ -15,6 +15,13 @@ const verdict = (fields: Partial<Verdict>): Verdict => ({
   status: "",
   overflow: "",
   role: "",
+  ...fields,
+});
+
+const brief = (fields: Partial<Brief>): Brief => ({
+  ...verdict({}),
+  ...{ id: 1, name: "n", label: "n", cls: "", dir: "f", shape: "", n: 1, micro: 0, partner: null },
+  ...{ inside: 0, overflow_inside: "", overflow_count: 0, status_inside: "", status_count: 0 },
   ...fields,
 });
 
@@ -35,11 +42,30 @@ describe("paint", () => {
     expect(paintOf("index", [], verdict({ index: 1 }))).toBe(NO_PAINT);
   });
 
+  const index = (fields: Partial<Brief>) => insideOf("index", bands, brief(fields));
+  const status = (fields: Partial<Brief>) => insideOf("status", bands, brief(fields));
+  const overflow = (fields: Partial<Brief>) => insideOf("overflow", bands, brief(fields));
+
   it("tells of worse nodes inside", () => {
-    expect(hiddenPaint(bands, verdict({ index: 0.05, worst: 1 }))).toBe("band-4");
-    expect(hiddenPaint(bands, verdict({ index: null, worst: 0.5 }))).toBe("band-2");
-    expect(hiddenPaint(bands, verdict({ index: 0.9, worst: 1 }))).toBeNull();
-    expect(hiddenPaint(bands, verdict({ index: 0.05, worst: 0.1 }))).toBeNull();
+    const red = { worst: 1, inside: 2 };
+    expect(index({ index: 0.05, ...red })).toEqual({ paint: "band-4", count: 2, hidden: true });
+    expect(index({ worst: 0.5 })).toEqual({ paint: "band-2", count: 0, hidden: true });
+    expect(index({ index: 0.9, ...red })).toEqual({ paint: "band-4", count: 2, hidden: false });
+    expect(index({ index: 0.9, worst: 0.95 })).toBeNull();
+    expect(index({ index: 0.05, worst: 0.1 })).toBeNull();
+  });
+
+  it("tells of a worse status inside, whatever the indexes are", () => {
+    const errors = { status_inside: "error", status_count: 3 } as const;
+    const paint = "error";
+    expect(status({ status: "pass", ...errors })).toEqual({ paint, count: 3, hidden: true });
+    expect(status({ status: "unmatched", ...errors })).toEqual({ paint, count: 3, hidden: true });
+    expect(status({ status: "unreadable", ...errors })).toEqual({ paint, count: 3, hidden: true });
+    expect(status({ status: "error", ...errors })).toEqual({ paint, count: 3, hidden: false });
+    const warning = { status_inside: "warning", status_count: 1 } as const;
+    expect(status({ status: "pass", ...warning })?.paint).toBe("warning");
+    expect(status({ status: "warning", ...warning })).toBeNull();
+    expect(status({ status: "pass", index: 0, worst: 1, inside: 1 })).toBeNull();
   });
 
   it("tells the worst overflow of a unit", () => {
@@ -49,9 +75,28 @@ describe("paint", () => {
   });
 
   it("tells of worse overflow inside", () => {
-    expect(hiddenOverflow({ overflow: "", overflow_inside: "medium" })).toBe("medium");
-    expect(hiddenOverflow({ overflow: "high", overflow_inside: "critical" })).toBe("critical");
-    expect(hiddenOverflow({ overflow: "high", overflow_inside: "high" })).toBeNull();
-    expect(hiddenOverflow({ overflow: "", overflow_inside: "" })).toBeNull();
+    const inside = (level: Brief["overflow"]) => ({ overflow_inside: level, overflow_count: 4 });
+    expect(overflow(inside("medium"))).toEqual({ paint: "medium", count: 4, hidden: true });
+    expect(overflow({ overflow: "high", ...inside("critical") })?.paint).toBe("critical");
+    expect(overflow({ overflow: "high", ...inside("high") })).toBeNull();
+    expect(overflow({ overflow: "critical", ...inside("critical") })?.hidden).toBe(false);
+    expect(overflow({ worst: 1, inside: 1 })).toBeNull();
+  });
+
+  it("colours a unit by what the colours mean", () => {
+    const counts = { pass: 9, warning: 2, error: 0, unreadable: 0 };
+    const unit = {
+      worst: 0.9,
+      counts: {
+        ...counts,
+        bands: [],
+        unmatched: [0, 0],
+        overflow: { medium: 1, high: 0, critical: 0 },
+      },
+    } as unknown as Unit;
+    const paint = (coloring: "index" | "status" | "overflow") => unitPaint(coloring, bands, unit);
+    expect(["index", "status", "overflow"].map((one) => paint(one as "index"))).toEqual([
+      ...["band-4", "warning", "medium"],
+    ]);
   });
 });

@@ -1,6 +1,6 @@
 /** Which colour a node has, as the name of a colour that the theme fills in. */
 
-import type { Band, Brief, Overflow, UnitCounts, Verdict } from "../api/types";
+import type { Band, Brief, NodeStatus, Overflow, Unit, UnitCounts, Verdict } from "../api/types";
 
 export type Coloring = "index" | "status" | "overflow";
 
@@ -26,10 +26,20 @@ export function paintOf(coloring: Coloring, bands: readonly Band[], verdict: Ver
   return indexPaint(bands, verdict.index);
 }
 
-const LEVELS: readonly Overflow[] = ["", "medium", "high", "critical"];
+/** Words from fine to worst; the last one is red. */
+const LEVELS = ["", "medium", "high", "critical"] as const;
+const STATUSES = ["", "unmatched", "pass", "warning", "unreadable", "error"] as const;
+
+function isWorseIn<Word>(words: readonly Word[], one: Word, other: Word): boolean {
+  return words.indexOf(one) > words.indexOf(other);
+}
 
 export function isWorse(one: Overflow, other: Overflow): boolean {
-  return LEVELS.indexOf(one) > LEVELS.indexOf(other);
+  return isWorseIn(LEVELS, one, other);
+}
+
+export function isWorseStatus(one: NodeStatus, other: NodeStatus): boolean {
+  return isWorseIn(STATUSES, one, other);
 }
 
 /** Of a unit. */
@@ -37,15 +47,43 @@ export function worstOverflow({ overflow }: Pick<UnitCounts, "overflow">): Overf
   return LEVELS.findLast((level) => level !== "" && overflow[level] > 0) ?? "";
 }
 
-/** The colour of the worst overflow inside a closed row, if it is worse than the row's own. */
-export function hiddenOverflow(node: Pick<Brief, "overflow" | "overflow_inside">): Paint | null {
-  return isWorse(node.overflow_inside, node.overflow) ? node.overflow_inside : null;
+function worstStatus(counts: UnitCounts): NodeStatus {
+  const counted = ["pass", "warning", "unreadable", "error"] as const;
+  return counted.findLast((status) => counts[status] > 0) ?? "";
 }
 
-/** The colour of the worst node inside a closed row, if it is worse than the row itself. */
-export function hiddenPaint(bands: readonly Band[], verdict: Verdict): Paint | null {
-  if (verdict.worst === null || bands.length === 0) return null;
-  const worst = bandOf(bands, verdict.worst);
-  if (worst === 0 || (verdict.index !== null && bandOf(bands, verdict.index) >= worst)) return null;
-  return `band-${worst}`;
+/** The colour of the worst node of a unit. */
+export function unitPaint(coloring: Coloring, bands: readonly Band[], unit: Unit): Paint {
+  if (coloring === "overflow") return worstOverflow(unit.counts) || NO_PAINT;
+  if (coloring === "status") return worstStatus(unit.counts) || NO_PAINT;
+  return indexPaint(bands, unit.worst);
+}
+
+/** What a closed row tells of the nodes inside. */
+export interface Inside {
+  paint: Paint;
+  /** How many nodes have this colour; 0: not counted. */
+  count: number;
+  /** The row itself has a better colour, which hides it. */
+  hidden: boolean;
+}
+
+/** The worst colour inside a closed row, if it is worse than the row's own or red. */
+export function insideOf(coloring: Coloring, bands: readonly Band[], node: Brief): Inside | null {
+  if (coloring === "index") return indexInside(bands, node);
+  const [words, own, worst, count] =
+    coloring === "overflow"
+      ? ([LEVELS, node.overflow, node.overflow_inside, node.overflow_count] as const)
+      : ([STATUSES, node.status, node.status_inside, node.status_count] as const);
+  if (worst === "") return null;
+  const hidden = isWorseIn<NodeStatus | Overflow>(words, worst, own);
+  return hidden || worst === words.at(-1) ? { paint: worst, count, hidden } : null;
+}
+
+function indexInside(bands: readonly Band[], node: Brief): Inside | null {
+  if (node.worst === null || bands.length === 0) return null;
+  const worst = bandOf(bands, node.worst);
+  const hidden = worst > 0 && (node.index === null || bandOf(bands, node.index) < worst);
+  if (!hidden && node.inside === 0) return null;
+  return { paint: `band-${worst}`, count: node.inside, hidden };
 }

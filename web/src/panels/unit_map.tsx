@@ -2,7 +2,7 @@
 
 import type { Unit } from "../api/types";
 import { readableIndex } from "../base/numbers";
-import { indexPaint, NO_PAINT, worstOverflow } from "../model/paint";
+import { unitPaint, worstOverflow } from "../model/paint";
 import type { App } from "../state/app";
 import { text } from "../state/language";
 
@@ -28,9 +28,7 @@ export function UnitMap({ app }: { app: App }) {
           <div class="unit-cells">
             {units.map((unit, u) => {
               if (unit.step !== step) return null;
-              const paint = alone
-                ? worstOverflow(unit.counts) || NO_PAINT
-                : indexPaint(workspace.bands.value, unit.worst);
+              const paint = unitPaint(workspace.coloring.value, workspace.bands.value, unit);
               const title =
                 unit.error ??
                 text(unit.pending ? "units.pending" : alone ? told : "units.cell", {

@@ -2,14 +2,7 @@
 
 import type { Band, Brief } from "../api/types";
 import { type Room, roomOf, textWidth } from "../layout/nesting";
-import {
-  type Coloring,
-  hiddenOverflow,
-  hiddenPaint,
-  indexPaint,
-  type Paint,
-  paintOf,
-} from "../model/paint";
+import { type Coloring, type Inside, insideOf, type Paint, paintOf } from "../model/paint";
 import { text } from "../state/language";
 import { NameText } from "../widgets/name_text";
 
@@ -49,17 +42,14 @@ export function cellParts(props: Props): CellParts {
   const { brief, rows, open, coloring, bands, width, nameFirst } = props;
   const room = roomOf(width, 1);
   const paint = paintOf(coloring, bands, brief);
-  const byOverflow = coloring === "overflow";
-  const worse = byOverflow ? hiddenOverflow(brief) : hiddenPaint(bands, brief);
-  const hidden = open || rows === 0 ? null : worse;
-  // A closed red row still says how many red ones are in it.
-  const closedRed = !open && !byOverflow && brief.inside > 0;
-  const badge = hidden ?? (closedRed ? indexPaint(bands, brief.worst) : null);
+  const inside = open || rows === 0 ? null : insideOf(coloring, bands, brief);
+  const hidden = inside?.hidden === true ? inside.paint : null;
   // Beside "diverges here" there may be no room for it.
-  const floods = brief.overflow !== "" && !byOverflow && (brief.role !== "culprit" || room > 2);
-  const told = badge !== null || brief.role === "culprit";
+  const floods =
+    brief.overflow !== "" && coloring !== "overflow" && (brief.role !== "culprit" || room > 2);
+  const told = inside !== null || brief.role === "culprit";
   const cls = room > 0 && !nameFirst ? brief.cls : "";
-  const signs = room > 0 ? signsOf(brief, floods, badge, coloring) : [];
+  const signs = room > 0 ? signsOf(brief, floods, inside, coloring) : [];
   while (nameFirst && signs.length > 0 && neededWidth(brief, "", signs, "") > width) signs.pop();
   const shape =
     room > 0 && !nameFirst && room >= roomForShape(brief, told, floods) ? brief.shape : "";
@@ -116,8 +106,13 @@ export function graphCell(props: Props) {
   );
 }
 
+function insideWord(coloring: Coloring, { count }: Inside): string {
+  if (count === 0) return text("row.worse");
+  return text(coloring === "overflow" ? "row.overflow_inside" : "row.inside", { count });
+}
+
 /** Those that tell most come first. */
-function signsOf(brief: Brief, floods: boolean, badge: Paint | null, coloring: Coloring): Sign[] {
+function signsOf(brief: Brief, floods: boolean, inside: Inside | null, coloring: Coloring): Sign[] {
   const signs: Sign[] = [];
   if (brief.role === "culprit") signs.push({ className: "culprit", word: text("role.culprit") });
   if (brief.dir === "b") signs.push({ className: "dir", word: text("row.backward") });
@@ -125,11 +120,9 @@ function signsOf(brief: Brief, floods: boolean, badge: Paint | null, coloring: C
     const title = text(`overflow.${brief.overflow}`);
     signs.push({ className: "overflow", word: text("row.overflow"), title });
   }
-  if (badge !== null) {
-    const count = brief.inside;
-    let word = count > 0 ? text("row.inside", { count }) : text("row.worse");
-    if (coloring === "overflow") word = text("row.overflow_inside");
-    signs.push({ className: "inside", word, paint: badge });
+  if (inside !== null) {
+    const word = insideWord(coloring, inside);
+    signs.push({ className: "inside", word, paint: inside.paint });
   }
   return signs;
 }

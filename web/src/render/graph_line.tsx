@@ -4,7 +4,7 @@ import { Component, createRef } from "preact";
 import type { Brief, Row, Side } from "../api/types";
 import { readableIndex } from "../base/numbers";
 import type { RowLine } from "../layout/window";
-import { indexPaint } from "../model/paint";
+import { type Coloring, indexPaint } from "../model/paint";
 import { text } from "../state/language";
 import { NameText, shortened } from "../widgets/name_text";
 import { cellParts, graphCell, partsKey } from "./graph_cell";
@@ -75,7 +75,7 @@ export class GraphLine extends Component<Props> {
         aria-posinset={line.at + 1}
         aria-selected={selected}
         aria-expanded={leaf ? undefined : line.open}
-        aria-label={row === undefined ? text("row.loading") : spoken(row)}
+        aria-label={row === undefined ? text("row.loading") : spoken(row, look.coloring)}
       >
         {look.sides.map((side, i) => (
           <>
@@ -92,7 +92,7 @@ export class GraphLine extends Component<Props> {
 }
 
 /** What a screen reader says of a row. */
-function spoken(row: Row): string {
+function spoken(row: Row, coloring: Coloring): string {
   const brief = row.t ?? row.g;
   if (brief === null) return "";
   const parts = [shortened(brief.label, 100), brief.cls];
@@ -104,8 +104,14 @@ function spoken(row: Row): string {
   }
   if (brief.role !== "") parts.push(text(`role.${brief.role}`));
   if (brief.overflow !== "") parts.push(text(`overflow.${brief.overflow}`));
-  if (brief.inside > 0) parts.push(text("row.inside", { count: brief.inside }));
-  if (brief.overflow_inside !== "") parts.push(text("row.overflow_inside"));
+  const { inside, status_inside: status, overflow_inside: overflow } = brief;
+  if (coloring === "status" && status !== "") {
+    const count = text("row.inside", { count: brief.status_count });
+    parts.push(`${count}: ${text(`status.${status}`)}`);
+  } else if (coloring !== "status" && inside > 0) {
+    parts.push(text("row.inside", { count: inside }));
+  }
+  if (overflow !== "") parts.push(text("row.overflow_inside", { count: brief.overflow_count }));
   return parts.filter(Boolean).join(", ");
 }
 
