@@ -36,6 +36,42 @@ std::vector<std::string> SplitQuery(std::string_view query) {
   return parts;
 }
 
+bool IsMarked(const NameSearch::Marks& marks, size_t position) {
+  return ((marks[position / kMarks] >> (position % kMarks)) & 1) != 0;
+}
+
+void Mark(size_t position, NameSearch::Marks* marks) {
+  (*marks)[position / kMarks] |= uint64_t{1} << (position % kMarks);
+}
+
+/// The first marked position in [begin, end), or `end`.
+size_t NextMark(const NameSearch::Marks& marks, size_t begin, size_t end) {
+  uint64_t skipped = begin % kMarks;
+  for (size_t word = begin / kMarks; word * kMarks < end; ++word, skipped = 0) {
+    const uint64_t left = marks[word] >> skipped << skipped;
+    if (left == 0) continue;
+    return std::min(end, word * kMarks + static_cast<size_t>(std::countr_zero(left)));
+  }
+  return end;
+}
+
+/// Adds those of [begin, end).
+void AddMarks(const NameSearch::Marks& from, size_t begin, size_t end, NameSearch::Marks* to) {
+  while (begin < end) {
+    const size_t skipped = begin % kMarks;
+    const size_t count = std::min(kMarks - skipped, end - begin);
+    const uint64_t bits = count == kMarks ? ~uint64_t{0} : ((uint64_t{1} << count) - 1) << skipped;
+    (*to)[begin / kMarks] |= from[begin / kMarks] & bits;
+    begin += count;
+  }
+}
+
+/// Whole words of marks: no two threads write to the same.
+size_t ChunkOf(size_t names, size_t threads) {
+  const size_t share = names / (4 * std::max<size_t>(1, threads)) + 1;
+  return (std::max(kLeastChunk, share) + kMarks - 1) / kMarks * kMarks;
+}
+
 }  // namespace
 
 void NameSearch::Prepare() {
@@ -67,33 +103,34 @@ void NameSearch::FoldNames() {
     folded_.push_back('\n');
   }
   offsets_.push_back(folded_.size());
+  same_.resize(shared_.size() / kMarks);
+  for (size_t word = 0; word < same_.size(); ++word) {
+    same_[word] = 1;
+    for (size_t at = word * kMarks; at < (word + 1) * kMarks; ++at) {
+      if (shared_[at] != at) same_[word] = 0;
+    }
+  }
   for (const char c : folded_) ++byte_counts_[static_cast<unsigned char>(c)];
-}
-
-bool NameSearch::MatchesRest(std::string_view name, const std::vector<std::string>& parts) const {
-  size_t at = 0;
-  for (const std::string& part : parts) {
-    at = name.find(part, at);
-    if (at == std::string_view::npos) return false;
-    at += part.size();
+  ends_.resize(side_.size());
+  for (size_t position = side_.size(); position-- > 0;) {
+    uint32_t& end = ends_[position];
+    end = std::max(end, static_cast<uint32_t>(position + 1));
+    const uint32_t parent = side_.parents[side_.order[position]];
+    if (parent == graph::kNoNode) continue;
+    uint32_t& around = ends_[side_.position[parent]];
+    around = std::max(around, end);
   }
-  return true;
 }
 
-/// The part that the fewest names can hold, and where its two rarest bytes stand.
-NameSearch::Needle NameSearch::NeedleOf(const std::vector<std::string>& parts) const {
+/// Where its two rarest bytes stand.
+NameSearch::Needle NameSearch::NeedleOf(const std::string& part) const {
   const auto count = [this](char c) { return byte_counts_[static_cast<unsigned char>(c)]; };
+  const auto rare = std::ranges::min_element(part, {}, count);
   Needle needle;
-  uint64_t fewest = std::numeric_limits<uint64_t>::max();
-  for (const std::string& part : parts) {
-    const auto rare = std::ranges::min_element(part, {}, count);
-    if (count(*rare) >= fewest) continue;
-    fewest = count(*rare);
-    needle.text = part;
-    needle.rare_at = static_cast<size_t>(rare - part.begin());
-  }
-  needle.missing = fewest == 0;
-  needle.common = fewest > folded_.size() / 64;
+  needle.text = part;
+  needle.rare_at = static_cast<size_t>(rare - part.begin());
+  needle.missing = count(*rare) == 0;
+  needle.common = count(*rare) > folded_.size() / 64;
   needle.next_at = needle.rare_at == 0 ? needle.text.size() - 1 : 0;
   for (size_t i = 0; i < needle.text.size(); ++i) {
     if (i != needle.rare_at && count(needle.text[i]) < count(needle.text[needle.next_at])) {
@@ -151,9 +188,8 @@ size_t NameSearch::NextOfPair(const Needle& needle, size_t at, size_t end) const
 }
 
 template <class Emit>
-void NameSearch::ForHits(size_t begin, size_t end, const std::vector<std::string>& parts,
-                         Emit emit) const {
-  const Needle needle = NeedleOf(parts);
+void NameSearch::ForHits(size_t begin, size_t end, const std::string& part, Emit emit) const {
+  const Needle needle = NeedleOf(part);
   if (needle.missing) return;
   size_t position = begin;
   size_t at = offsets_[begin];
@@ -162,25 +198,101 @@ void NameSearch::ForHits(size_t begin, size_t end, const std::vector<std::string
     const size_t hit = NextHit(needle, at, offsets_[end]);
     if (hit == std::string::npos) break;
     while (offsets_[position + 1] <= hit) ++position;
-    const std::string_view name(folded_.data() + offsets_[position],
-                                offsets_[position + 1] - offsets_[position] - 1);
-    if (parts.size() == 1 || MatchesRest(name, parts)) emit(position);
+    emit(position);
     at = offsets_[++position];
   }
 }
 
-void NameSearch::MarkShared(size_t begin, size_t end, const Page& known,
-                            std::vector<uint64_t>* marks) const {
+void NameSearch::MarkShared(size_t begin, size_t end, const Marks& known, Marks* marks) const {
   for (size_t position = begin; position < end; ++position) {
+    const size_t word = position / kMarks;
+    if (position % kMarks == 0 && word < same_.size() && same_[word] != 0) {
+      (*marks)[word] |= known[word];
+      position += kMarks - 1;
+      continue;
+    }
     const uint32_t there = shared_[position];
     if (there == graph::kNoNode) continue;
-    const uint64_t bit = (known.marks[there / kMarks] >> (there % kMarks)) & 1;
+    const uint64_t bit = (known[there / kMarks] >> (there % kMarks)) & 1;
     (*marks)[position / kMarks] |= bit << (position % kMarks);
   }
 }
 
+NameSearch::Marks NameSearch::MarksOf(const std::string& part, size_t threads,
+                                      const Marks* known) const {
+  Marks marks((side_.size() + kMarks - 1) / kMarks);
+  base::ParallelFor(side_.size(), ChunkOf(side_.size(), threads), threads,
+                    [&](size_t begin, size_t end) {
+                      ForHits(begin, end, part, [&](size_t position) { Mark(position, &marks); });
+                      if (known != nullptr) MarkShared(begin, end, *known, &marks);
+                    });
+  return marks;
+}
+
+std::string_view NameSearch::NameAt(size_t position) const {
+  if (other_ != nullptr && shared_[position] != graph::kNoNode) {
+    return other_->NameAt(shared_[position]);
+  }
+  return {folded_.data() + offsets_[position], offsets_[position + 1] - offsets_[position] - 1};
+}
+
+size_t NameSearch::FoundUpTo(size_t position, size_t found, const std::vector<std::string>& parts,
+                             const std::vector<Marks>& holders) const {
+  // Most names hold no more than one part: then there is no need to look at them.
+  if (!IsMarked(holders[found + 1], position)) return found + 1;
+  const std::string_view name = NameAt(position);
+  for (size_t at = 0; found < parts.size(); ++found) {
+    at = name.find(parts[found], at);
+    if (at == std::string_view::npos) break;
+    at += parts[found].size();
+  }
+  return found;
+}
+
+std::vector<NameSearch::Around> NameSearch::AroundOf(size_t position,
+                                                     const std::vector<std::string>& parts,
+                                                     const std::vector<Marks>& holders) const {
+  std::vector<size_t> chain;
+  // The root, which is around all, is no part of a path.
+  for (uint32_t id = side_.parents[side_.order[position]]; id != 0 && id != graph::kNoNode;
+       id = side_.parents[id]) {
+    chain.push_back(side_.position[id]);
+  }
+  std::vector<Around> around{{side_.size(), 0}};
+  for (; !chain.empty(); chain.pop_back()) {
+    const size_t found = around.back().found;
+    if (found + 1 == parts.size() || !IsMarked(holders[found], chain.back())) continue;
+    const size_t now = FoundUpTo(chain.back(), found, parts, holders);
+    around.push_back({ends_[chain.back()], std::min(now, parts.size() - 1)});
+  }
+  return around;
+}
+
+/// Goes over the names that hold what is looked for next in the boxes around them. Where nothing
+/// but the last part is, those that hold it are the hits.
+void NameSearch::MarkPaths(size_t begin, size_t end, const std::vector<std::string>& parts,
+                           const std::vector<Marks>& holders, Marks* marks) const {
+  std::vector<Around> around = AroundOf(begin, parts, holders);
+  for (size_t at = begin; at < end;) {
+    while (around.back().end <= at) around.pop_back();
+    const size_t found = around.back().found;
+    const size_t stop = std::min(end, around.back().end);
+    if (found + 1 == parts.size()) {
+      AddMarks(holders[found], at, stop, marks);
+      at = stop;
+      continue;
+    }
+    at = NextMark(holders[found], at, stop);
+    if (at == stop) continue;
+    const size_t now = FoundUpTo(at, found, parts, holders);
+    if (now == parts.size()) Mark(at, marks);
+    around.push_back({ends_[at], std::min(now, parts.size() - 1)});
+    ++at;
+  }
+}
+
 /// The hits of a query of nothing but stars.
-void NameSearch::MarkAll(std::vector<uint64_t>* marks) const {
+void NameSearch::MarkAll(Marks* marks) const {
   marks->assign(marks->size(), ~uint64_t{0});
   marks->back() >>= marks->size() * kMarks - side_.size();
 }
@@ -197,18 +309,23 @@ NameSearch::Page NameSearch::Find(std::string_view query, uint64_t offset, uint6
     asked = other_->Find(query, 0, 0, threads);
     known = &asked;
   }
-  page.marks.resize((side_.size() + kMarks - 1) / kMarks);
-  // Whole words of marks: no two threads write to the same.
-  const size_t share = side_.size() / (4 * std::max<size_t>(1, threads)) + 1;
-  const size_t chunk = (std::max(kLeastChunk, share) + kMarks - 1) / kMarks * kMarks;
+  if (other_ == nullptr) known = nullptr;
+  if (parts.size() == 1) {
+    page.marks = MarksOf(parts[0], threads, known == nullptr ? nullptr : &known->marks);
+  } else {
+    page.marks.resize((side_.size() + kMarks - 1) / kMarks);
+  }
   if (parts.empty()) MarkAll(&page.marks);
-  const size_t searched = parts.empty() ? 0 : side_.size();
-  base::ParallelFor(searched, chunk, threads, [&](size_t begin, size_t end) {
-    ForHits(begin, end, parts, [&](size_t position) {
-      page.marks[position / kMarks] |= uint64_t{1} << (position % kMarks);
-    });
-    if (other_ != nullptr) MarkShared(begin, end, *known, &page.marks);
-  });
+  if (parts.size() > 1) {
+    for (size_t i = 0; i < parts.size(); ++i) {
+      page.parts.push_back(
+          MarksOf(parts[i], threads, known == nullptr ? nullptr : &known->parts[i]));
+    }
+    base::ParallelFor(side_.size(), ChunkOf(side_.size(), threads), threads,
+                      [&](size_t begin, size_t end) {
+                        MarkPaths(std::max<size_t>(begin, 1), end, parts, page.parts, &page.marks);
+                      });
+  }
   // The root is the page itself.
   const uint32_t root = side_.position[0];
   page.marks[root / kMarks] &= ~(uint64_t{1} << (root % kMarks));

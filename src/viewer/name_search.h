@@ -11,8 +11,10 @@
 
 namespace msprobe::viewer {
 
-/// Substring search over the names of one side, ASCII case ignored; `*` in the query stands for
-/// any text. Thread-safe.
+/// Substring search over the names of one side, ASCII case ignored. A `*` between two parts of the
+/// query stands for any text and for the names of boxes in between: what comes before it may stand
+/// in the name itself or in those of the boxes around, what comes last must be in the name itself.
+/// Thread-safe.
 class NameSearch {
  public:
   /// `other` searches the side of the partners. Most partners have the same name, which is then
@@ -23,10 +25,12 @@ class NameSearch {
   /// Makes a folded copy of the names, unless that was done; the first search does so itself.
   void Prepare();
 
+  using Marks = std::vector<uint64_t>;  ///< a bit for each place in execution order
   struct Page {
     uint64_t total = 0;
     std::vector<uint32_t> ids;
-    std::vector<uint64_t> marks;  ///< a bit for each place in execution order: whether it is a hit
+    Marks marks;               ///< the hits
+    std::vector<Marks> parts;  ///< of a query of several parts: the names that hold each of them
   };
   /// Hits [offset, offset + limit) in execution order, and how many there are in all. `known`: what
   /// the other side has found for this query, where somebody has asked it.
@@ -44,24 +48,40 @@ class NameSearch {
     bool missing = false;  ///< that byte is in no name
     bool common = false;   ///< that byte is in many
   };
-  Needle NeedleOf(const std::vector<std::string>& parts) const;
+  Needle NeedleOf(const std::string& part) const;
+  /// The names that hold a part; `known`: those of the other side.
+  Marks MarksOf(const std::string& part, size_t threads, const Marks* known) const;
   /// Calls `emit` with the positions in [begin, end) whose own names are hits.
   template <class Emit>
-  void ForHits(size_t begin, size_t end, const std::vector<std::string>& parts, Emit emit) const;
-  void MarkAll(std::vector<uint64_t>* marks) const;
+  void ForHits(size_t begin, size_t end, const std::string& part, Emit emit) const;
+  void MarkAll(Marks* marks) const;
   /// Sets the marks of the positions [begin, end).
-  void MarkShared(size_t begin, size_t end, const Page& known, std::vector<uint64_t>* marks) const;
+  void MarkShared(size_t begin, size_t end, const Marks& known, Marks* marks) const;
+  /// A box around, and how many parts are found from the outermost box up to its name.
+  struct Around {
+    size_t end = 0;  ///< the position behind all that is in it
+    size_t found = 0;
+  };
+  std::vector<Around> AroundOf(size_t position, const std::vector<std::string>& parts,
+                               const std::vector<Marks>& holders) const;
+  /// How many parts are found up to the name at a position, which holds the next one.
+  size_t FoundUpTo(size_t position, size_t found, const std::vector<std::string>& parts,
+                   const std::vector<Marks>& holders) const;
+  void MarkPaths(size_t begin, size_t end, const std::vector<std::string>& parts,
+                 const std::vector<Marks>& holders, Marks* marks) const;
+  std::string_view NameAt(size_t position) const;
   size_t NextHit(const Needle& needle, size_t at, size_t end) const;
   size_t NextOfByte(const Needle& needle, size_t at, size_t end) const;
   size_t NextOfPair(const Needle& needle, size_t at, size_t end) const;
-  bool MatchesRest(std::string_view name, const std::vector<std::string>& parts) const;
 
   const visfile::SideIndex& side_;
   NameSearch* const other_;
   std::vector<uint32_t> shared_;  ///< by position: the other side's position of the same name
+  std::vector<uint8_t> same_;  ///< by whole word of marks: all names are shared, at the same places
   std::once_flag prepared_;
   std::string folded_;             ///< own names in execution order, each ended by '\n'
   std::vector<uint64_t> offsets_;  ///< begin of each name in `folded_`, by position
+  std::vector<uint32_t> ends_;     ///< by position: the one behind all that is below it
   std::array<uint64_t, 256> byte_counts_{};
 };
 

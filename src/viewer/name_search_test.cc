@@ -94,5 +94,68 @@ TEST(NameSearchTest, FindsNamesThatBothSidesHaveOnBoth) {
   }
 }
 
+/// Whether the parts stand in the names from the outermost box on, the last one in the last name.
+bool MatchesPath(const visfile::SideIndex& side, uint32_t id,
+                 const std::vector<std::string>& parts) {
+  std::vector<std::string> names;
+  for (; id != 0; id = side.parents[id])
+    names.insert(names.begin(), Lower(std::string(side.names[id])));
+  // Any number of the first parts may stand around: the rest is in the name.
+  std::vector<bool> around(parts.size(), false);
+  around[0] = true;
+  const auto holds = [&](const std::string& name, size_t from, size_t to) {
+    std::string query = "*";
+    for (size_t i = from; i < to; ++i) query += parts[i] + "*";
+    return Matches(name, query);
+  };
+  for (size_t level = 0; level + 1 < names.size(); ++level) {
+    for (size_t to = parts.size(); to-- > 1;) {
+      for (size_t from = 0; from < to; ++from) {
+        if (around[from] && holds(names[level], from, to)) around[to] = true;
+      }
+    }
+  }
+  for (size_t from = 0; from < parts.size(); ++from) {
+    if (around[from] && holds(names.back(), from, parts.size())) return true;
+  }
+  return false;
+}
+
+/// Sides whose nodes hang below others at random; most golden ones have a partner of their name.
+TEST(NameSearchTest, FindsAlongThePath) {
+  const std::vector<std::string> names = Names(45'000);
+  visfile::SideIndex target;
+  visfile::SideIndex golden;
+  std::mt19937 random(3);
+  for (visfile::SideIndex* side : {&target, &golden}) {
+    for (uint32_t id = 0; id < names.size(); ++id) {
+      side->Add(names[id]);
+      if (id > 0) side->parents[id] = (id - 1) / (2 + random() % 4);
+      if (side == &golden && random() % 5 != 0) side->partners[id] = id;
+    }
+    side->Complete(1);
+  }
+  NameSearch there(target);
+  NameSearch shared(golden, &there);
+  const std::vector<std::vector<std::string>> queries = {
+      {"qq", "ab"}, {"q", "q", "c."}, {"abc", "q"}, {"aaaa", "b"}, {"bbb", "ccc", "aaa", "q"},
+      {"zz", "a"},  {"a", "zz"}};
+  for (const auto& parts : queries) {
+    std::string query = parts[0];
+    for (size_t i = 1; i < parts.size(); ++i) query += "*" + parts[i];
+    for (const size_t threads : {1, 4}) {
+      for (const bool is_target : {true, false}) {
+        const visfile::SideIndex& side = is_target ? target : golden;
+        std::vector<uint32_t> expected;
+        for (const uint32_t id : side.order) {
+          if (id != 0 && MatchesPath(side, id, parts)) expected.push_back(id);
+        }
+        EXPECT_EQ((is_target ? there : shared).Find(query, 0, names.size(), threads).ids, expected)
+            << query;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace msprobe::viewer

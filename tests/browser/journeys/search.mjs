@@ -28,6 +28,10 @@ await journey(async (page) => {
   await page.keyboard.press("/");
   await page.keyboard.type("mat*.3.");
   await becomes(() => page.locator(".hits .item").count(), 2);
+  // Names of calls hold no path: a star also stands for the boxes between.
+  await page.locator("#search").fill("LAYERS.1*attn*soft");
+  await becomes(() => page.locator(".hits .item").count(), 2);
+  await picture(page, "search_path");
   await page.route("**/search?*", (route) =>
     route.fulfill({ status: 500, json: { error: { fact: "the search broke", advice: "", path: "" } } }),
   );

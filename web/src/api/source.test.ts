@@ -116,6 +116,22 @@ describe.each(sources)("%s", (_name, make) => {
     expect((await source.search(unit, "*", "t", 0, 5)).total).toBe(103);
   });
 
+  it("searches along the path where a query has stars in it", async () => {
+    const source = make();
+    const names = async (query: string) =>
+      (await source.search(unit, query, "t", 0, 50)).items.map((item) => item.name);
+    const softmax = "Functional.softmax.1.forward";
+    expect(await names("layers.1*softmax")).toEqual([softmax]);
+    expect(await names("decoder*layers.1*attn*SOFT*.1")).toEqual([softmax]);
+    // What is looked for last is in the name of the node itself.
+    expect(await names("softmax*layers.1")).toEqual([]);
+    expect(await names("softmax.1")).toEqual([softmax]);
+    expect(await names("layers.1softmax")).toEqual([]);
+    // The root is around all of them.
+    expect(await names("default*softmax")).toEqual([]);
+    expect((await names("layers.1*attn*")).every((name) => name.includes("attn"))).toBe(true);
+  });
+
   it("seeks the next and the previous", async () => {
     const source = make();
     const filter = { by: "suspicious", value: "" } as const;

@@ -48,19 +48,35 @@ export class SideData {
     return chain.reverse();
   }
 
+  /**
+   * Parts between stars may stand in the names of the boxes around a node, in their order, but for
+   * the last one.
+   */
   find(query: string): EmbeddedBrief[] {
-    const parts = query.toLowerCase().split("*").filter(Boolean);
     if (query === "") return [];
+    const parts = query.toLowerCase().split("*").filter(Boolean);
+    const around = new Map<number, number>();
     return this.order.filter((node, i) => {
-      let at = 0;
-      for (const part of parts) {
-        at = (this.folded[i] as string).indexOf(part, at);
-        if (at < 0) return false;
-        at += part.length;
-      }
-      return node.parent !== GAP;
+      if (node.parent === GAP) return false;
+      const outside = around.get(node.parent) ?? 0;
+      const found = foundUpTo(this.folded[i] as string, parts, outside);
+      const inside = Math.min(found, parts.length - 1);
+      if (inside > 0) around.set(node.id, inside);
+      return found >= parts.length;
     });
   }
+}
+
+/** How many parts are found up to the end of a name, of which so many are around it. */
+function foundUpTo(name: string, parts: readonly string[], around: number): number {
+  let at = 0;
+  for (let found = around; found < parts.length; found += 1) {
+    const part = parts[found] as string;
+    at = name.indexOf(part, at);
+    if (at < 0) return found;
+    at += part.length;
+  }
+  return parts.length;
 }
 
 export class UnitData {

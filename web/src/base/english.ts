@@ -31,7 +31,7 @@ export const english = {
   "search.label": "Search nodes by name",
   "search.running": "Searching …",
   "search.count": "{count} {count|hit|hits}",
-  "search.hint": "* stands for anything",
+  "search.hint": "* stands for anything, boxes in between too",
   "search.none": "No name contains “{query}”. A part of a name is enough, in upper or lower case.",
 
   "side.label": "Suspicious nodes",
