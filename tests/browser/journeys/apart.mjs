@@ -23,7 +23,20 @@ await journey(async (page) => {
   assert.equal(await page.locator(".overview .sight").count(), 1);
   await page.keyboard.press("p");
   await becomes(focused, "Target");
+  await label(1, "layers.2").first().dblclick();
+  const openRows = (n) => page.locator(`.tree`).nth(n).locator('[aria-expanded="true"]').evaluateAll((rows) =>
+    rows.map((row) => row.querySelector(".label").textContent),
+  );
+  await becomes(() => openRows(0), ["decoder", "layers.1", "attn"]);
+  await becomes(() => openRows(1), ["decoder", "layers.1", "attn", "layers.2"]);
+  // Linked again, a pair is open if it was on either side.
   await page.getByRole("button", { name: "linked" }).click();
   await becomes(() => page.locator(".tree").count(), 1);
-  await becomes(() => selected(page), CULPRIT);
+  await becomes(() => selected(page), "layers.2");
+  await becomes(() => openRows(0), ["decoder", "layers.1", "attn", "layers.2"]);
+  await picture(page, "linked_again");
+  await page.getByRole("button", { name: "linked" }).click();
+  await becomes(() => page.locator(".tree").count(), 2);
+  await becomes(() => openRows(0), ["decoder", "layers.1", "attn", "layers.2"]);
+  await becomes(() => openRows(1), ["decoder", "layers.1", "attn", "layers.2"]);
 });

@@ -3,7 +3,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { singleGraph, transformer } from "../../test_server/graphs";
 import { EmbeddedSource } from "../api/embedded_source";
 import { ApiError, type Source } from "../api/source";
+import type { OpenRow } from "../model/row_tree";
 import { App } from "./app";
+import type { GraphView } from "./graph_view";
 
 /** A source whose answers are held back, or changed, by the test. */
 function sourceOf(change: Partial<Source> = {}): Source {
@@ -117,6 +119,50 @@ describe("App", () => {
     expect(app.notice.value).toBeNull();
     await app.show({ ...PLACE, file: "f", step: 0, rank: 77 });
     expect(app.notice.value).not.toBeNull();
+  });
+
+  it("keeps open what is open when the sides are linked and let go again", async () => {
+    const app = await opened(sourceOf());
+    await app.showUnit(3);
+    const view = (at: number) => app.workspace.views.value[at] as GraphView;
+    /** Opens the row of a label in the rows that are open already. */
+    const open = async (tree: GraphView, ...labels: string[]) => {
+      let parent = tree.tree.root;
+      for (const label of labels) {
+        for (let at = 0; at < parent.count; at += 1) {
+          const row = await tree.row({ parent, at });
+          if ((row?.t ?? row?.g)?.label !== label) continue;
+          tree.open({ parent, at });
+          parent = parent.open.get(at) as OpenRow;
+          break;
+        }
+      }
+    };
+    const openIn = (tree: GraphView) => {
+      const names: string[] = [];
+      const visit = (around: OpenRow) => {
+        for (const [at, inner] of [...around.open].sort(([a], [b]) => a - b)) {
+          const row = around.row(at);
+          names.push((row?.t ?? row?.g)?.label ?? "?");
+          visit(inner);
+        }
+      };
+      visit(tree.tree.root);
+      return names;
+    };
+    await open(view(0), "decoder", "layers.0");
+    await app.setLinked(false);
+    expect(openIn(view(0))).toEqual(["decoder", "layers.0"]);
+    expect(openIn(view(1))).toEqual(["decoder", "layers.0"]);
+    await open(view(0), "decoder", "layers.1", "attn");
+    await open(view(1), "decoder", "layers.4");
+    await app.setLinked(true);
+    expect(openIn(view(0))).toEqual(["decoder", "layers.0", "layers.1", "attn", "layers.4"]);
+    // The same trees with other pairs in them, as after a match by hand.
+    await app.workspace.showUnit();
+    expect(openIn(view(0))).toEqual(["decoder", "layers.0", "layers.1", "attn", "layers.4"]);
+    await app.showUnit(2);
+    expect(openIn(view(0))).toEqual([]);
   });
 
   it("colours a graph alone by its overflow", async () => {

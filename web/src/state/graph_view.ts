@@ -13,6 +13,7 @@ import {
 } from "../layout/window";
 import { END_UNITS, type OpenRow, PAGE_ROWS, ROW_UNITS, RowTree } from "../model/row_tree";
 import { ask, isAbort } from "./connection";
+import type { OpenNodes } from "./open_nodes";
 import { RowsAhead } from "./rows_ahead";
 
 const MAX_PAGES = 600;
@@ -74,6 +75,34 @@ export class GraphView {
     this.tree = new RowTree(target, golden, page.total);
     this.tree.root.pages.set(0, page.rows);
     this.version.value += 1;
+  }
+
+  /** Opens what was open in other trees of the unit: a pair, if either of its nodes was. */
+  async openAgain(nodes: OpenNodes): Promise<void> {
+    let level = [this.tree.root];
+    while (level.length > 0 && this.loads < MAX_PAGES) {
+      level = (await Promise.all(level.map((row) => this.openInside(row, nodes)))).flat();
+    }
+    this.version.value += 1;
+  }
+
+  private async openInside(parent: OpenRow, nodes: OpenNodes): Promise<OpenRow[]> {
+    const wanted = nodes.inside(parent);
+    const opened: OpenRow[] = [];
+    for (let offset = 0; wanted.any && offset < parent.count; offset += TOP_PAGE) {
+      const { rows } = await ask(() => this.rows(parent, offset, TOP_PAGE));
+      for (let begin = 0; begin < rows.length; begin += PAGE_ROWS) {
+        parent.pages.set((offset + begin) / PAGE_ROWS, rows.slice(begin, begin + PAGE_ROWS));
+        this.loads += 1;
+      }
+      for (const [i, row] of rows.entries()) {
+        if (!wanted.take(row)) continue;
+        const { t, g, n } = row;
+        const inner = this.tree.open(parent, offset + i, t?.id ?? GAP, g?.id ?? GAP, n);
+        if (inner !== null) opened.push(inner);
+      }
+    }
+    return opened;
   }
 
   private rows(row: OpenRow, offset: number, limit: number, signal?: AbortSignal) {

@@ -6,6 +6,7 @@ import type { Band, FileList, LoadingFile, ReadyFile, Side, Unit } from "../api/
 import type { Coloring } from "../model/paint";
 import { ask } from "./connection";
 import { GraphView, type Sides } from "./graph_view";
+import { OpenNodes } from "./open_nodes";
 
 /** The server itself waits until the file is ready or a moment has passed. */
 const POLL_MS = 20;
@@ -166,16 +167,26 @@ export class Workspace {
     );
   }
 
-  /** Builds the trees of the unit anew; false if something else was shown meanwhile. */
+  /**
+   * Builds the trees of the unit anew; what was open in those before stays open. False if something
+   * else was shown meanwhile.
+   */
   async showUnit(): Promise<boolean> {
     this.shown += 1;
     const mine = this.shown;
+    const before = this.views.value.filter((view) => sameUnit(view.unit, this.ref));
+    const nodes = new OpenNodes(before.map((view) => view.tree.root));
     const comparison = this.comparison.value;
     const sides: Sides[] = comparison ? (this.linked.value ? ["both"] : ["t", "g"]) : ["t"];
     const views = sides.map(
       (side) => new GraphView(this.source, this.ref, side, this.micro.value, comparison),
     );
-    await Promise.all(views.map((view) => view.start()));
+    await Promise.all(
+      views.map(async (view) => {
+        await view.start();
+        await view.openAgain(nodes);
+      }),
+    );
     if (mine !== this.shown) {
       for (const view of views) view.dispose();
       return false;
@@ -191,6 +202,10 @@ export class Workspace {
     for (const view of this.views.value) view.dispose();
     this.views.value = views;
   }
+}
+
+function sameUnit(one: UnitRef, other: UnitRef): boolean {
+  return one.file === other.file && one.u === other.u;
 }
 
 function pause(milliseconds: number): Promise<void> {
