@@ -161,9 +161,22 @@ class DumpSource final : public visfile::VisSource {
 /// Parts of a unit's work, for its progress.
 constexpr uint64_t kWorkOfBuild = 15;
 constexpr uint64_t kWork = 100;
+/// Target and golden, then each of them and the reference.
+constexpr uint64_t kStagesByReference = 3;
 
 void Report(const ReadOptions& options, uint64_t done) {
   if (options.progress) options.progress(done, kWork);
+}
+
+/// For one of several comparisons that one after the other make a unit.
+ReadOptions Stage(const ReadOptions& options, uint64_t number, uint64_t count) {
+  ReadOptions stage = options;
+  if (options.progress) {
+    stage.progress = [&options, number, count](uint64_t done, uint64_t total) {
+      options.progress(number * total + done, count * total);
+    };
+  }
+  return stage;
 }
 
 bool Cancelled(const ReadOptions& options) {
@@ -219,12 +232,14 @@ Result<compare::DivergenceReport> DumpSource::Judge(const app::PlannedUnit& plan
   MSPROBE_ASSIGN_OR_RETURN(runs.reference, Build(*plan.reference, options, diagnostics));
   MSPROBE_ASSIGN_OR_RETURN(
       compare::DivergenceReport report,
-      app::JudgeByReference(runs, tolerance_, options.threads,
-                            [&](const GraphPointer& target, const GraphPointer& golden) {
-                              const compare::CompareMode mode =
-                                  compare::ChooseMode(*target->dump, *golden->dump, diagnostics);
-                              return Compare(target, golden, mode, options, diagnostics);
-                            }));
+      app::JudgeByReference(
+          runs, tolerance_, options.threads,
+          [&, stage = uint64_t{1}](const GraphPointer& target, const GraphPointer& golden) mutable {
+            const compare::CompareMode mode =
+                compare::ChooseMode(*target->dump, *golden->dump, diagnostics);
+            return Compare(target, golden, mode, Stage(options, stage++, kStagesByReference),
+                           diagnostics);
+          }));
   compare::RaiseCulprits(report, comparison);
   comparison->facts = nullptr;  // it stays in memory, and nobody asks for them any more
   return report;
@@ -233,9 +248,10 @@ Result<compare::DivergenceReport> DumpSource::Judge(const app::PlannedUnit& plan
 Result<std::shared_ptr<visfile::UnitSource>> DumpSource::Load(size_t unit, UnitGraphs graphs,
                                                               const ReadOptions& options) const {
   const app::PlannedUnit& plan = plan_[unit];
+  const ReadOptions first = Stage(options, 0, plan.reference ? kStagesByReference : 1);
   base::Diagnostics diagnostics;
   MSPROBE_ASSIGN_OR_RETURN(graphs.target, Build(plan.target, options, &diagnostics));
-  Report(options, kWorkOfBuild);
+  Report(first, kWorkOfBuild);
   if (plan.golden) {
     MSPROBE_ASSIGN_OR_RETURN(graphs.golden, Build(*plan.golden, options, &diagnostics));
   }
@@ -246,7 +262,7 @@ Result<std::shared_ptr<visfile::UnitSource>> DumpSource::Load(size_t unit, UnitG
         std::make_shared<DumpUnitSource>(std::move(graphs), units_[unit]));
   }
   MSPROBE_ASSIGN_OR_RETURN(compare::Comparison comparison,
-                           Compare(graphs.target, graphs.golden, mode_, options, &diagnostics));
+                           Compare(graphs.target, graphs.golden, mode_, first, &diagnostics));
   MSPROBE_ASSIGN_OR_RETURN(compare::DivergenceReport divergences,
                            Judge(plan, graphs, options, &comparison, &diagnostics));
   return std::shared_ptr<visfile::UnitSource>(std::make_shared<DumpUnitSource>(

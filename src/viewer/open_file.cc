@@ -48,14 +48,24 @@ visfile::ReadOptions OpenFile::Reading() {
   visfile::ReadOptions options;
   options.threads = options_.threads;
   options.cancel = &cancel_;
-  options.progress = [this](uint64_t done, uint64_t total) {
-    // Several threads tell: the one that was late does not take it back.
-    uint64_t before = done_.load(std::memory_order_relaxed);
-    while (before < done && !done_.compare_exchange_weak(before, done, std::memory_order_relaxed)) {
-    }
-    total_.store(total, std::memory_order_relaxed);
-  };
+  options.progress = [this](uint64_t done, uint64_t total) { Tell({done, total}); };
   return options;
+}
+
+void OpenFile::Tell(Progress now) {
+  const auto share = [](const Progress& progress) {
+    return static_cast<double>(progress.done) / static_cast<double>(progress.total);
+  };
+  if (now.total == 0) return;
+  now.done = std::min(now.done, now.total);
+  // Several threads tell: the one that was late does not take it back.
+  const std::lock_guard lock(progress_mutex_);
+  if (progress_.total == 0 || share(now) > share(progress_)) progress_ = now;
+}
+
+OpenFile::Progress OpenFile::ProgressOf(size_t unit) const {
+  const std::lock_guard lock(progress_mutex_);
+  return unit == loading_ ? progress_ : Progress{};
 }
 
 Status OpenFile::OpenSource(const Opener& opener) {
@@ -138,7 +148,11 @@ bool OpenFile::NextUnit(size_t* unit, bool* wanted) {
 }
 
 void OpenFile::LoadUnit(size_t unit, bool wanted) {
-  done_.store(0, std::memory_order_relaxed);
+  {
+    const std::lock_guard lock(progress_mutex_);
+    loading_ = unit;
+    progress_ = {};
+  }
   Result<std::shared_ptr<visfile::UnitSource>> source = LoadGuarded(*source_, unit, Reading());
   std::shared_ptr<LoadedUnit> loaded;
   std::string summary;

@@ -59,8 +59,13 @@ class OpenFile {
 
   State state() const;
   void Cancel();
-  uint64_t done() const { return done_.load(std::memory_order_relaxed); }
-  uint64_t total() const { return total_.load(std::memory_order_relaxed); }
+  /// How far the loading of a unit is; it never goes back. A total of 0: not known, as another
+  /// unit is being loaded first.
+  struct Progress {
+    uint64_t done = 0;
+    uint64_t total = 0;
+  };
+  Progress ProgressOf(size_t unit) const;
 
   const visfile::VisSource& source() const { return *source_; }  ///< when ready
 
@@ -96,13 +101,15 @@ class OpenFile {
   void LoadUnit(size_t unit, bool wanted);
   void WarmUp(size_t unit);
   visfile::ReadOptions Reading();
+  void Tell(Progress now);
   uint64_t BytesLocked() const;
 
   Finisher finisher_;
   Options options_;
   base::CancelToken cancel_;
-  std::atomic<uint64_t> done_{0};
-  std::atomic<uint64_t> total_{0};
+  mutable std::mutex progress_mutex_;
+  Progress progress_;
+  size_t loading_ = 0;  ///< the unit that the progress is of
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   State state_ = State::kLoading;

@@ -237,7 +237,8 @@ Status Api::Open(const Call& call) {
                                    : options_.dumps.golden.empty() ? "building"
                                                                    : "comparing";
     json->Key("state").String("loading").Key("phase").String(phase);
-    json->Key("done").UInt(file.open->done()).Key("total").UInt(file.open->total()).EndObject();
+    const OpenFile::Progress progress = file.open->ProgressOf(static_cast<size_t>(first));
+    json->Key("done").UInt(progress.done).Key("total").UInt(progress.total).EndObject();
     return Status::Ok();
   }
   std::vector<std::string> notes;

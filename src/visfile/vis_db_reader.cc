@@ -2,6 +2,7 @@
 #include <limits>
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include "base/file.h"
 #include "dump/name_index.h"
@@ -92,7 +93,12 @@ class DbUnit : public UnitSource {
 
  private:
   /// False: the file has no index for it, or one that is not up to date.
-  Result<bool> LoadIndex(Side which, const UnitEntry& entry);
+  Result<bool> LoadIndex(Side which, const UnitEntry& entry, const ReadOptions& options);
+  Result<uint64_t> IndexBytes(Side which, const UnitEntry& entry) const;
+  Result<uint64_t> CountRows(const UnitEntry& entry) const;
+  Result<Statement> SelectIndex(std::string_view what, Side which, const UnitEntry& entry) const;
+  /// So much more is read of what `meter_` counts.
+  void Tell(uint64_t more, const ReadOptions& options);
   void FindTensors(Side side, const UnitEntry& entry);
   Status LoadRows(const UnitEntry& entry, const ReadOptions& options);
   Status LoadSide(Side which, const UnitEntry& entry, const ReadOptions& options,
@@ -104,6 +110,12 @@ class DbUnit : public UnitSource {
   mutable Database database_;
   DbInfo info_;
   UnitIndex index_;
+  /// Bytes of the index, or rows where there is none.
+  struct Meter {
+    uint64_t done = 0;
+    uint64_t total = 0;
+  };
+  Meter meter_;
 };
 
 void DbUnit::Store(const Statement& row, uint32_t id, SideIndex* side, std::string_view* partner) {
@@ -148,6 +160,7 @@ Status DbUnit::LoadSide(Side which, const UnitEntry& entry, const ReadOptions& o
   parents.emplace_back();
   partners->emplace_back();
   uint64_t text_bytes = 0;
+  uint64_t rows_read = 0;
   for (;;) {
     MSPROBE_ASSIGN_OR_RETURN(const bool more, rows.Step());
     if (!more) break;
@@ -159,8 +172,9 @@ Status DbUnit::LoadSide(Side which, const UnitEntry& entry, const ReadOptions& o
     }
     if ((side.size() & 0xFFF) == 0) {
       if (options.cancel != nullptr && options.cancel->cancelled()) return CancelledError();
-      if (options.progress) options.progress(side.size(), 0);
+      Tell(std::exchange(rows_read, 0), options);
     }
+    ++rows_read;
     const std::string_view parent = rows.Text(kUpNode);
     const bool is_root = parent.empty() || parent == "None";
     const uint32_t id = is_root ? 0 : side.Add({});
@@ -171,6 +185,7 @@ Status DbUnit::LoadSide(Side which, const UnitEntry& entry, const ReadOptions& o
     side.names[id] = index_.arena.Copy(rows.Text(kName));
     Store(rows, id, &side, &(*partners)[id]);
   }
+  Tell(rows_read, options);
   if (side.size() == 1 && side.names[0].empty()) {
     return CorruptError("the file holds no nodes for this step and rank", "build or compare again",
                         info_.path.string());
@@ -192,32 +207,60 @@ void LinkPartners(const std::vector<std::string_view>& names, const SideIndex& t
   }
 }
 
-Result<bool> DbUnit::LoadIndex(Side which, const UnitEntry& entry) {
-  if (!info_.has_index) return false;
-  const auto prepare = [&](std::string_view what) -> Result<Statement> {
-    MSPROBE_ASSIGN_OR_RETURN(
-        Statement statement,
-        database_.Prepare("SELECT " + std::string(what) +
-                          " FROM msprobe_index WHERE step = ? AND rank = ? AND side = ?"));
-    statement.BindInt(0, entry.step.value_or(0));
-    statement.BindInt(1, entry.rank.value_or(0));
-    statement.BindInt(2, static_cast<int64_t>(which));
-    return statement;
-  };
-  MSPROBE_ASSIGN_OR_RETURN(Statement size, prepare("sum(length(data))"));
+void DbUnit::Tell(uint64_t more, const ReadOptions& options) {
+  meter_.done += more;
+  if (options.progress) options.progress(meter_.done, meter_.total);
+}
+
+/// Fast by the index that the files of the plugin and ours have; else no slower than reading them.
+Result<uint64_t> DbUnit::CountRows(const UnitEntry& entry) const {
+  MSPROBE_ASSIGN_OR_RETURN(
+      Statement count,
+      database_.Prepare("SELECT count(*) FROM tb_nodes WHERE step = ? AND rank = ?"));
+  count.BindInt(0, entry.step.value_or(0));
+  count.BindInt(1, entry.rank.value_or(0));
+  MSPROBE_ASSIGN_OR_RETURN(const bool any, count.Step());
+  return any ? static_cast<uint64_t>(count.Int(0)) : 0;
+}
+
+Result<Statement> DbUnit::SelectIndex(std::string_view what, Side which,
+                                      const UnitEntry& entry) const {
+  MSPROBE_ASSIGN_OR_RETURN(
+      Statement statement,
+      database_.Prepare("SELECT " + std::string(what) +
+                        " FROM msprobe_index WHERE step = ? AND rank = ? AND side = ?"));
+  statement.BindInt(0, entry.step.value_or(0));
+  statement.BindInt(1, entry.rank.value_or(0));
+  statement.BindInt(2, static_cast<int64_t>(which));
+  return statement;
+}
+
+Result<uint64_t> DbUnit::IndexBytes(Side which, const UnitEntry& entry) const {
+  if (!info_.has_index) return 0;
+  MSPROBE_ASSIGN_OR_RETURN(Statement size, SelectIndex("sum(length(data))", which, entry));
   MSPROBE_ASSIGN_OR_RETURN(const bool any, size.Step());
-  const int64_t bytes = any ? size.Int(0) : 0;
-  if (bytes <= 0) return false;
-  MSPROBE_ASSIGN_OR_RETURN(Statement pieces, prepare("data"));
+  return any ? static_cast<uint64_t>(std::max<int64_t>(0, size.Int(0))) : 0;
+}
+
+Result<bool> DbUnit::LoadIndex(Side which, const UnitEntry& entry, const ReadOptions& options) {
+  MSPROBE_ASSIGN_OR_RETURN(const uint64_t bytes, IndexBytes(which, entry));
+  if (bytes == 0) return false;
+  MSPROBE_ASSIGN_OR_RETURN(Statement pieces, SelectIndex("data", which, entry));
   SideIndex side;
+  uint64_t piece = 0;
   const Status status = ReadIndexBlob(
-      [&pieces]() -> Result<std::string_view> {
+      [&]() -> Result<std::string_view> {
+        // What was handed out before is read by now.
+        Tell(std::exchange(piece, 0), options);
         MSPROBE_ASSIGN_OR_RETURN(const bool more, pieces.Step());
-        return more ? pieces.Blob(0) : std::string_view();
+        if (!more) return std::string_view();
+        piece = pieces.Blob(0).size();
+        return pieces.Blob(0);
       },
-      static_cast<uint64_t>(bytes), &side, &index_.arena);
+      bytes, &side, &index_.arena);
   // Another version's, or damaged: the rows say the same.
   if (!status.ok()) return false;
+  Tell(piece, options);
   index_.side(which) = std::move(side);
   return true;
 }
@@ -226,12 +269,17 @@ Status DbUnit::Load(const UnitEntry& entry, const ReadOptions& options) {
   index_.step = entry.step;
   index_.rank = entry.rank;
   index_.micro_steps = info_.micro_steps;
-  MSPROBE_ASSIGN_OR_RETURN(bool indexed, LoadIndex(Side::kTarget, entry));
+  MSPROBE_ASSIGN_OR_RETURN(const uint64_t target_bytes, IndexBytes(Side::kTarget, entry));
+  MSPROBE_ASSIGN_OR_RETURN(const uint64_t golden_bytes, IndexBytes(Side::kGolden, entry));
+  meter_ = {0, target_bytes + golden_bytes};
+  MSPROBE_ASSIGN_OR_RETURN(bool indexed, LoadIndex(Side::kTarget, entry, options));
   if (indexed && info_.comparison) {
-    MSPROBE_ASSIGN_OR_RETURN(indexed, LoadIndex(Side::kGolden, entry));
+    MSPROBE_ASSIGN_OR_RETURN(indexed, LoadIndex(Side::kGolden, entry, options));
   }
   if (!indexed) {
     index_.target = {};
+    MSPROBE_ASSIGN_OR_RETURN(const uint64_t rows, CountRows(entry));
+    meter_ = {0, rows};
     MSPROBE_RETURN_IF_ERROR(LoadRows(entry, options));
   }
   index_.Finish(info_.mode);

@@ -123,5 +123,34 @@ TEST(VisDbReaderTest, AStatementThatTakesLongIsGivenUp) {
   EXPECT_EQ(status.code(), StatusCode::kCancelled) << status.ToString();
 }
 
+/// What was told of the progress, each as (done, total).
+using Told = std::vector<std::pair<uint64_t, uint64_t>>;
+
+Told ToldOf(const std::filesystem::path& path) {
+  Told told;
+  ReadOptions options;
+  options.progress = [&told](uint64_t done, uint64_t total) { told.emplace_back(done, total); };
+  const Status status = OpenAndLoad(path, options);
+  EXPECT_TRUE(status.ok()) << status.ToString();
+  return told;
+}
+
+TEST(VisDbReaderTest, TheProgressOfRowsHasATotalAndNeverGoesBack) {
+  const ScratchDirectory directory;
+  const std::string rows =
+      "UPDATE tb_config SET graph_type = 'compare';"
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
+      " INSERT INTO tb_nodes SELECT 0, 0, s.v, i, 'M.' || i, '0', 'root', 0.1, '', 0, '[]'"
+      " FROM n, (SELECT 'NPU' AS v UNION SELECT 'Bench') AS s;"
+      "INSERT INTO tb_nodes VALUES (0, 0, 'Bench', 20001, 'root', '0', 'None', NULL, '', 0, '[]');";
+  const Told told = ToldOf(Make(directory, std::string(kSmallTable) + rows));
+  ASSERT_GE(told.size(), 8U);
+  for (size_t i = 0; i < told.size(); ++i) {
+    EXPECT_EQ(told[i].second, 40'003U);
+    EXPECT_GE(told[i].first, told[i == 0 ? 0 : i - 1].first);
+  }
+  EXPECT_EQ(told.back().first, told.back().second);
+}
+
 }  // namespace
 }  // namespace msprobe::visfile

@@ -6,6 +6,7 @@
 
 #include "visfile/sqlite.h"
 #include "visfile/vis_fixture.h"
+#include "visfile/vis_source.h"
 
 namespace msprobe::visfile {
 namespace {
@@ -84,6 +85,25 @@ TEST(VisDbWriter, NodesStandInPostOrder) {
             "NULL|NULL|0|[]||{}|0|NPU|/data/\"x\"|3|2|0\n");
   EXPECT_EQ(Rows(path, "SELECT * FROM tb_config"), "1|build||NULL|1|0|{}|[2]|[3]\n");
   EXPECT_EQ(Rows(path, "SELECT count(*) FROM msprobe_nodes"), "0\n");
+}
+
+TEST(VisDbWriter, ReadingTheIndexTellsHowFarItIs) {
+  const Comparison comparison =
+      fixture::Compared(CompareMode::kStatistics, SmallGraph(), SmallGraph());
+  const ScratchDirectory directory;
+  const auto path = Write(directory, {{.comparison = &comparison}});
+  const auto bytes = Rows(path, "SELECT sum(length(data)) FROM msprobe_index");
+  std::vector<std::string> told;
+  ReadOptions options;
+  options.progress = [&told](uint64_t done, uint64_t total) {
+    told.push_back(std::to_string(done) + " of " + std::to_string(total) + "\n");
+  };
+  const auto file = OpenVisDb(path, options);
+  ASSERT_TRUE(file.ok() && (*file)->LoadUnit(0, options).ok());
+  ASSERT_FALSE(told.empty());
+  const std::string total = bytes.substr(0, bytes.size() - 1);
+  EXPECT_EQ(told.front(), "0 of " + bytes);
+  EXPECT_EQ(told.back(), total + " of " + bytes);
 }
 
 TEST(VisDbWriter, EveryNodeHasAStackAndEqualStacksAreKeptOnce) {
