@@ -143,6 +143,16 @@ void WriteRow(const visfile::UnitSource& unit, RowIds row, JsonWriter* json) {
   json->EndObject();
 }
 
+void WriteOverviewBin(const UnitIndex& unit, const OverviewBin& bin, JsonWriter* json) {
+  json->BeginObject().Key("worst");
+  WriteIndex(bin.worst, json);
+  json->Key("unmatched").UInt(bin.unmatched);
+  json->Key("side").String(SideLetter(bin.node.side)).Key("id").UInt(bin.node.id);
+  json->Key("status").String(TroubleWord(unit, bin.status)).Key("status_id").UInt(bin.status_id);
+  json->Key("overflow").String(OverflowWord(bin.overflow));
+  json->Key("overflow_id").UInt(bin.overflow_id).EndObject();
+}
+
 void WriteItem(const UnitIndex& unit, NodeRef node, JsonWriter* json) {
   const SideIndex& side = unit.side(node.side);
   json->BeginObject();

@@ -18,6 +18,8 @@ void WriteRow(const visfile::UnitSource& unit, RowIds row, formats::JsonWriter* 
 /// The members of the object Brief, without its braces.
 void WriteBriefMembers(const visfile::UnitSource& unit, visfile::Side side, uint32_t id,
                        formats::JsonWriter* json);
+void WriteOverviewBin(const visfile::UnitIndex& unit, const OverviewBin& bin,
+                      formats::JsonWriter* json);
 void WriteItem(const visfile::UnitIndex& unit, NodeRef node, formats::JsonWriter* json);
 void WriteUnit(const visfile::UnitIndex& unit, std::span<const visfile::Band> bands,
                formats::JsonWriter* json);

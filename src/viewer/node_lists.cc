@@ -139,8 +139,17 @@ std::vector<OverviewBin> Overview(const UnitIndex& unit, uint32_t bins) {
     const size_t end = (bin + 1) * count / bins;
     out.worst = std::nanf("");
     out.node = {Side::kTarget, nodes.order[begin]};
+    out.status_id = out.overflow_id = out.node.id;
     for (size_t at = begin; at < end; ++at) {
       const uint32_t id = nodes.order[at];
+      if (visfile::Severity(nodes.status[id]) > visfile::Severity(out.status)) {
+        out.status = nodes.status[id];
+        out.status_id = id;
+      }
+      if (nodes.overflow[id] > out.overflow) {
+        out.overflow = nodes.overflow[id];
+        out.overflow_id = id;
+      }
       if (unit.is_comparison() && nodes.partners[id] == graph::kNoNode) ++out.unmatched;
       if (std::isnan(nodes.index[id])) continue;
       if (!(out.worst >= nodes.index[id])) {

@@ -260,10 +260,7 @@ Status Api::OverviewBins(const Call& call) {
   MSPROBE_ASSIGN_OR_RETURN(const int64_t bins, call.query.Int("bins", 400, 1, 4000));
   json->BeginObject().Key("bins").BeginArray();
   for (const OverviewBin& bin : Overview(context.index(), static_cast<uint32_t>(bins))) {
-    json->BeginObject().Key("worst");
-    WriteIndex(bin.worst, json);
-    json->Key("unmatched").UInt(bin.unmatched);
-    json->Key("side").String(SideLetter(bin.node.side)).Key("id").UInt(bin.node.id).EndObject();
+    WriteOverviewBin(context.index(), bin, json);
   }
   json->EndArray().EndObject();
   return Status::Ok();

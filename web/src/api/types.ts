@@ -209,6 +209,11 @@ export interface OverviewBin {
   unmatched: number;
   side: Side;
   id: number;
+  /** The worst in it, and the first node that has it. */
+  status: StatusInside;
+  status_id: number;
+  overflow: Overflow;
+  overflow_id: number;
 }
 
 export interface DivergenceReport {

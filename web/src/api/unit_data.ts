@@ -206,8 +206,13 @@ export class UnitData {
     return Array.from({ length: count }, (_, i) => {
       const begin = Math.floor((i * order.length) / count);
       const end = Math.floor(((i + 1) * order.length) / count);
-      const bin: OverviewBin = { worst: null, unmatched: 0, side: "t", id: order[begin]?.id ?? 0 };
+      const id = order[begin]?.id ?? 0;
+      const bin: OverviewBin = {
+        ...{ worst: null, unmatched: 0, side: "t", id },
+        ...{ status: "", status_id: id, overflow: "", overflow_id: id },
+      };
       for (const node of order.slice(begin, end)) {
+        addTrouble(bin, node);
         if (this.comparison && node.partner === null) bin.unmatched += 1;
         if (node.index === null || (bin.worst !== null && bin.worst >= node.index)) continue;
         bin.worst = node.index;
@@ -215,6 +220,20 @@ export class UnitData {
       }
       return bin;
     });
+  }
+}
+
+const STATUSES: readonly string[] = ["warning", "unreadable", "error"];
+const LEVELS: readonly string[] = ["medium", "high", "critical"];
+
+function addTrouble(bin: OverviewBin, { id, status, overflow }: EmbeddedBrief): void {
+  if (STATUSES.indexOf(status) > STATUSES.indexOf(bin.status)) {
+    bin.status = status as OverviewBin["status"];
+    bin.status_id = id;
+  }
+  if (LEVELS.indexOf(overflow) > LEVELS.indexOf(bin.overflow)) {
+    bin.overflow = overflow;
+    bin.overflow_id = id;
   }
 }
 

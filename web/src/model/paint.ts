@@ -1,6 +1,15 @@
 /** Which colour a node has, as the name of a colour that the theme fills in. */
 
-import type { Band, Brief, NodeStatus, Overflow, Unit, UnitCounts, Verdict } from "../api/types";
+import type {
+  Band,
+  Brief,
+  NodeStatus,
+  Overflow,
+  OverviewBin,
+  Unit,
+  UnitCounts,
+  Verdict,
+} from "../api/types";
 
 export type Coloring = "index" | "status" | "overflow";
 
@@ -86,4 +95,18 @@ function indexInside(bands: readonly Band[], node: Brief): Inside | null {
   const hidden = worst > 0 && (node.index === null || bandOf(bands, node.index) < worst);
   if (!hidden && node.inside === 0) return null;
   return { paint: `band-${worst}`, count: node.inside, hidden };
+}
+
+/** The colours that the strip over the whole run marks places with, the worst last. */
+export function markPaints(coloring: Coloring, bands: readonly Band[]): Paint[] {
+  if (coloring === "overflow") return LEVELS.slice(1);
+  if (coloring === "status") return STATUSES.slice(STATUSES.indexOf("warning"));
+  return bands.slice(1).map((_, i) => `band-${i + 1}`);
+}
+
+/** The colour of the worst in a part of the run, and a node that has it. */
+export function markOf(coloring: Coloring, bands: readonly Band[], bin: OverviewBin) {
+  if (coloring === "overflow") return { paint: bin.overflow || NO_PAINT, id: bin.overflow_id };
+  if (coloring === "status") return { paint: bin.status || NO_PAINT, id: bin.status_id };
+  return { paint: indexPaint(bands, bin.worst), id: bin.id };
 }

@@ -3,7 +3,7 @@
 import { useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { OverviewBin } from "../api/types";
-import { bandOf } from "../model/paint";
+import { markOf, markPaints } from "../model/paint";
 import type { App } from "../state/app";
 import { isRow } from "../state/graph_view";
 import { text } from "../state/language";
@@ -18,6 +18,7 @@ export function OverviewStrip({ app }: { app: App }) {
   useSignalEffect(() => {
     suspects.overview.value;
     workspace.bands.value;
+    workspace.coloring.value;
     dark.value;
     // The colours of the theme are set by an effect too: draw after it.
     requestAnimationFrame(draw);
@@ -34,7 +35,9 @@ export function OverviewStrip({ app }: { app: App }) {
     if (box === undefined || bins.length === 0) return;
     const at = Math.floor(((event.clientY - box.top) / box.height) * bins.length);
     const bin = nearestMarked(bins, at, app);
-    if (bin !== undefined) void app.run(() => navigation.go({ side: bin.side, id: bin.id }));
+    if (bin === undefined) return;
+    const { id } = markOf(workspace.coloring.value, workspace.bands.value, bin);
+    void app.run(() => navigation.go({ side: bin.side, id }));
   };
   return (
     <div class="overview" title={text("overview.title")}>
@@ -62,7 +65,9 @@ function Sight({ app }: { app: App }) {
 
 function isMarked(bin: OverviewBin, app: App): boolean {
   const bands = app.workspace.bands.value;
-  return bin.unmatched > 0 || (bin.worst !== null && bandOf(bands, bin.worst) > 0);
+  const coloring = app.workspace.coloring.value;
+  if (coloring !== "overflow" && bin.unmatched > 0) return true;
+  return markPaints(coloring, bands).includes(markOf(coloring, bands, bin).paint);
 }
 
 /** The marked bin closest to a click, so that thin marks can be hit. */
@@ -100,6 +105,7 @@ function drawBins(canvas: HTMLCanvasElement, bins: readonly OverviewBin[], app: 
   if (pen === null || bins.length === 0) return;
   const colors = getComputedStyle(canvas);
   const bands = app.workspace.bands.value;
+  const coloring = app.workspace.coloring.value;
   pen.clearRect(0, 0, width, height);
   const least = Math.round(2 * scale);
   const colorOf = memoized((name) => colors.getPropertyValue(name));
@@ -110,13 +116,15 @@ function drawBins(canvas: HTMLCanvasElement, bins: readonly OverviewBin[], app: 
     pen.fillStyle = colorOf(color);
     pen.fillRect(left, Math.min(begin, height - thick), width - left, thick);
   };
+  // A node without a partner can overflow too, and is not grey then.
   bins.forEach((bin, i) => {
-    if (bin.unmatched > 0) put(i, "--edge-unmatched", width / 2);
+    if (coloring !== "overflow" && bin.unmatched > 0) put(i, "--edge-unmatched", width / 2);
   });
   // The worst last, so that nothing hides it.
-  for (let band = 1; band < bands.length; band += 1) {
-    bins.forEach((bin, i) => {
-      if (bin.worst !== null && bandOf(bands, bin.worst) === band) put(i, `--mark-band-${band}`, 0);
+  const marks = bins.map((bin) => markOf(coloring, bands, bin).paint);
+  for (const paint of markPaints(coloring, bands)) {
+    marks.forEach((mark, i) => {
+      if (mark === paint) put(i, `--mark-${paint}`, 0);
     });
   }
 }
