@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
 
 namespace msprobe::app {
 namespace {
@@ -99,6 +101,61 @@ TEST_F(GateTest, JUnitFailsOnlyWhatIsAskedFor) {
   }
   EXPECT_THAT(failed, ElementsAre("unmatched"));
   EXPECT_THAT(skipped, ElementsAre("warning"));
+}
+
+const report::JUnitCase& CaseOf(const report::JUnitSuite& suite, std::string_view name) {
+  const auto found = std::ranges::find(suite.cases, name, &report::JUnitCase::name);
+  if (found != suite.cases.end()) return *found;
+  ADD_FAILURE() << "no case " << name;
+  static const report::JUnitCase none;
+  return none;
+}
+
+TEST_F(GateTest, JUnitListsWhatTheAllowListDoesNotKnow) {
+  Skip(NotCompared::Kind::kUnmatched, "known");
+  for (int i = 0; i < 23; ++i) {
+    Skip(NotCompared::Kind::kUnmatched, "new." + std::to_string(i));
+  }
+  Allow("allow:\n  - {name: known, reason: r}\n");
+  gate_.junit = "report.xml";
+  const GateVerdict verdict = Judge(gate_, report_);
+  EXPECT_EQ(verdict.exit_code, 1);
+  ASSERT_EQ(verdict.suites.size(), 1U);
+  const report::JUnitCase& one = CaseOf(verdict.suites[0], "allow-list");
+  EXPECT_EQ(one.outcome, report::JUnitCase::Outcome::kFail);
+  EXPECT_EQ(one.message, "23 nodes not in the allow-list");
+  EXPECT_TRUE(one.text.starts_with("new.0: why\nnew.1: why\n")) << one.text;
+  EXPECT_TRUE(one.text.ends_with("new.19: why\nand 3 more\n")) << one.text;
+}
+
+TEST_F(GateTest, JUnitPassesWhatTheAllowListKnows) {
+  Skip(NotCompared::Kind::kUnreadable, "b.output.0");
+  gate_.junit = "report.xml";
+  gate_.fail_on = {FailLevel::kUnreadable};
+  GateVerdict verdict = Judge(gate_, report_);
+  EXPECT_EQ(CaseOf(verdict.suites.at(0), "unreadable").outcome, report::JUnitCase::Outcome::kFail);
+  EXPECT_EQ(CaseOf(verdict.suites.at(0), "unreadable").text, "b.output.0: why\n");
+  Allow("allow:\n  - {name: 'b.*', reason: r}\n");
+  verdict = Judge(gate_, report_);
+  EXPECT_EQ(verdict.exit_code, 0);
+  EXPECT_EQ(CaseOf(verdict.suites.at(0), "unreadable").outcome, report::JUnitCase::Outcome::kPass);
+  EXPECT_EQ(CaseOf(verdict.suites.at(0), "allow-list").outcome, report::JUnitCase::Outcome::kPass);
+}
+
+TEST_F(GateTest, JUnitSaysWhyARankWasNotCompared) {
+  units_[0] = {};
+  units_[0].step = 0;
+  units_[0].rank = 3;
+  units_[0].status = CorruptError("dump.json is damaged", "record it again", "rank3/dump.json");
+  gate_.junit = "report.xml";
+  const GateVerdict verdict = Judge(gate_, report_);
+  EXPECT_EQ(verdict.exit_code, 2);
+  ASSERT_EQ(verdict.suites.size(), 1U);
+  EXPECT_EQ(verdict.suites[0].name, "step0/rank3");
+  ASSERT_EQ(verdict.suites[0].cases.size(), 1U) << "nothing else is known of it";
+  EXPECT_EQ(verdict.suites[0].cases[0].outcome, report::JUnitCase::Outcome::kFail);
+  EXPECT_EQ(verdict.suites[0].cases[0].message,
+            "dump.json is damaged; record it again: rank3/dump.json");
 }
 
 }  // namespace

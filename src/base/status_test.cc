@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
+#include <string_view>
+#include <utility>
+
 namespace msprobe {
 namespace {
 
@@ -34,6 +38,22 @@ TEST(StatusTest, WithPathFillsOnlyAnEmptyPath) {
 
 TEST(StatusTest, IoErrorNamesTheSystemError) {
   EXPECT_NE(IoError("cannot write", ENOSPC, "f").fact().find("No space left"), std::string::npos);
+}
+
+TEST(StatusTest, EveryCodeHasAName) {
+  const std::pair<Status, std::string_view> cases[] = {
+      {Status::Ok(), "Ok"},
+      {InvalidArgumentError("x"), "InvalidArgument"},
+      {NotFoundError("x"), "NotFound"},
+      {CorruptError("x"), "Corrupt"},
+      {UnsupportedError("x"), "Unsupported"},
+      {LimitExceededError("x"), "LimitExceeded"},
+      {IoError("x", ENOSPC), "Io"},
+      {OutOfMemoryError("x"), "Io"},
+      {CancelledError(), "Cancelled"},
+      {InternalError("x"), "Internal"},
+  };
+  for (const auto& [status, name] : cases) EXPECT_EQ(StatusCodeName(status.code()), name);
 }
 
 Result<int> Half(int value) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstring>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -90,6 +91,40 @@ TEST_F(EqualTensorsTest, EqualBytesOfOtherShapeOrTypeAreOtherFiles) {
   for (const auto& file : fs::directory_iterator(root_ / "step0" / "rank0" / "dump_tensor_data")) {
     EXPECT_EQ(fs::hard_link_count(file), 1u) << file;
   }
+}
+
+TEST_F(EqualTensorsTest, ATransposedTensorIsSavedInTheOrderOfItsIndices) {
+  auto writer = OpenWriter();
+  const std::array<int32_t, 6> rows = {1, 2, 3, 4, 5, 6};     // 2 × 3
+  const std::array<int32_t, 6> columns = {1, 4, 2, 5, 3, 6};  // its transpose, 3 × 2
+  const std::array<int32_t, 6> negative = {-1, -4, -2, -5, -3, -6};
+  const std::array<int64_t, 2> shape = {3, 2};
+  const std::array<int64_t, 2> strides = {1, 3};
+  const auto bytes = [](const std::array<int32_t, 6>& values) {
+    return reinterpret_cast<const std::byte*>(values.data());
+  };
+  const TensorView views[] = {{bytes(rows), DType::kInt32, false, false, shape, strides},
+                              {bytes(columns), DType::kInt32, false, false, shape, {}},
+                              {bytes(negative), DType::kInt32, false, true, shape, {}}};
+  RecordBuilder builder;
+  builder.Begin("Torch.t.0.forward");
+  builder.BeginObject();
+  builder.BeginList("output");
+  for (const TensorView& view : views) {
+    TensorDescription tensor;
+    tensor.shape = shape;
+    tensor.contents = &view;
+    builder.Tensor({}, tensor);
+  }
+  EXPECT_EQ(writer->Add(&builder), AddResult::kAdded);
+  EXPECT_EQ(writer->Finish().tensors_written, 3u);
+  const fs::path data = root_ / "step0" / "rank0" / "dump_tensor_data";
+  const fs::path first = data / "Torch.t.0.forward.output.0.npy";
+  const std::string file = base::FileText(first);
+  ASSERT_EQ(file.size(), 128u + sizeof(columns));
+  EXPECT_EQ(std::memcmp(file.data() + 128, columns.data(), sizeof(columns)), 0);
+  EXPECT_TRUE(fs::equivalent(first, data / "Torch.t.0.forward.output.1.npy"));
+  EXPECT_TRUE(fs::equivalent(first, data / "Torch.t.0.forward.output.2.npy"));
 }
 
 TEST_F(EqualTensorsTest, ValuesOfOneNameAreFilesOfTheirOwn) {

@@ -151,6 +151,34 @@ TEST_F(TableTest, AWorkbookGoesOnOnFurtherSheets) {
   std::filesystem::remove(path);
 }
 
+TEST_F(TableTest, APageShowsTheFirstRowsThatDoNotPass) {
+  const std::string few = HtmlRows(TableRows(comparison_));
+  EXPECT_THAT(few, HasSubstr("Torch.extra.0.forward"));
+  EXPECT_THAT(few, HasSubstr("<td class=\"error\">error</td>"));
+  EXPECT_THAT(few, testing::Not(HasSubstr("Torch.a.0.forward"))) << "it passes";
+  EXPECT_THAT(few, testing::Not(HasSubstr(" more")));
+
+  TestDump wide("wide");
+  for (int i = 0; i < 600; ++i) {  // two rows each
+    wide.Add("Torch.w." + std::to_string(i) + ".forward", "", Call(1, 1));
+  }
+  const auto target = wide.Build();
+  const auto golden = golden_.Build();
+  base::Diagnostics diagnostics;
+  auto match = graph::MatchGraphs(*target, *golden, {}, &diagnostics);
+  ASSERT_TRUE(match.ok());
+  const auto compared = compare::Compare(target, golden, std::move(match).value(),
+                                         compare::CompareMode::kStatistics, {}, &diagnostics);
+  ASSERT_TRUE(compared.ok());
+  const std::string many = HtmlRows(TableRows(*compared));
+  // 1200 rows of the target and 8 of golden.
+  EXPECT_THAT(many, HasSubstr("<p>and 208 more: the csv table has them all</p>"));
+  size_t rows = 0;
+  for (size_t at = many.find("<tr><td"); at != std::string::npos; at = many.find("<tr><td", at + 1))
+    ++rows;
+  EXPECT_EQ(rows, kHtmlRows);
+}
+
 TEST_F(TableTest, ACancelledWorkbookLeavesNothing) {
   const std::filesystem::path path =
       std::filesystem::path(testing::TempDir()) / ("no_" + std::to_string(::getpid()) + ".xlsx");

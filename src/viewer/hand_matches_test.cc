@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+#include <memory>
+
 #include "graph/match.h"
 #include "viewer/api_fixture.h"
 
@@ -114,10 +117,130 @@ TEST_P(HandMatchesTest, ABrokenSavedFileIsANote) {
   EXPECT_THAT(asker.Get("list", query_ + "&by=unmatched"), HasSubstr(R"("total":1)"));
 }
 
+TEST_P(HandMatchesTest, APairThatCannotBeTakenOutOfTheFileStays) {
+  Asker asker(directory_.path());
+  const std::string pair = FreeIds(&asker, file_);
+  ASSERT_EQ(asker.Ask("matches", query_, "POST", pair).status, 200);
+  std::filesystem::remove(saved_);
+  std::filesystem::create_directories(saved_ / "in the way");
+  EXPECT_NE(asker.Ask("matches", query_, "DELETE", "{}").status, 200);
+  EXPECT_THAT(asker.Get("matches", query_), HasSubstr(R"("total":1)"));
+  EXPECT_THAT(asker.Get("list", query_ + "&by=unmatched"), HasSubstr(R"("total":0)"));
+  const std::string id = pair.substr(5, pair.find(',') - 5);
+  EXPECT_THAT(asker.Get("node", query_ + "&side=t&id=" + id), HasSubstr(R"("index":0.5)"));
+  std::filesystem::remove_all(saved_);
+  EXPECT_EQ(asker.Ask("matches", query_, "DELETE", "{}").status, 200);
+  EXPECT_THAT(asker.Get("list", query_ + "&by=unmatched"), HasSubstr(R"("total":1)"));
+}
+
 INSTANTIATE_TEST_SUITE_P(Formats, HandMatchesTest, testing::Values("a.vis", "a.vis.db"),
                          [](const auto& format) {
                            return format.param == "a.vis" ? std::string("vis") : std::string("db");
                          });
+
+/// net ── <part> ── fc, <last>
+std::shared_ptr<graph::Graph> NestedGraph(const std::string& part, const std::string& last) {
+  visfile::fixture::GraphMaker maker;
+  constexpr auto kModule = graph::NodeKind::kModule;
+  const auto net = maker.Add("Module.net.Net.forward.0", graph::kRootNode, kModule);
+  const std::string path = "Module.net." + part;
+  const auto block = maker.Add(path + ".Block.forward.0", net, kModule);
+  maker.Add(path + ".fc.Linear.forward.0", block, kModule);
+  maker.Add(path + "." + last + ".Linear.forward.0", block, kModule);
+  return maker.Make();
+}
+
+TEST(HandMatchesOfBlocks, OnePairOfAnActionIsTakenBackByItself) {
+  const ScratchDirectory directory;
+  const compare::Comparison comparison = visfile::fixture::Compared(
+      compare::CompareMode::kStructure, NestedGraph("left", "only"), NestedGraph("right", "other"));
+  const compare::DivergenceReport none;
+  visfile::VisContent content;
+  content.comparison = &comparison;
+  content.divergences = &none;
+  ASSERT_TRUE(visfile::WriteVis(content, directory.path() / "a.vis", {}).ok());
+  const std::string query = "file=a.vis&u=0";
+  Asker asker(directory.path());
+  const auto id_of = [&](const std::string& name) {
+    const std::string found = asker.Get("search", query + "&q=" + name);
+    EXPECT_THAT(found, HasSubstr(R"("total":1,)")) << name;
+    const size_t at = found.find("\"id\":") + 5;
+    return found.substr(at, found.find(',', at) - at);
+  };
+  const auto pair_of = [&](const std::string& target, const std::string& golden) {
+    return R"({"t":)" + id_of(target) + R"(,"g":)" + id_of(golden);
+  };
+  const std::string blocks = pair_of("left.Block", "right.Block");
+  const std::string linears = pair_of("left.fc", "right.fc");
+
+  const Response made = asker.Ask("matches", query, "POST", blocks + R"(,"children":true})");
+  EXPECT_THAT(made.body, HasSubstr(R"("total":2,)")) << "'only' and 'other' have no counterpart";
+  EXPECT_EQ(asker.Ask("matches", query, "DELETE", pair_of("left.only", "right.other") + "}").status,
+            404);
+  EXPECT_EQ(asker.Ask("matches", query, "DELETE", pair_of("left.fc", "right.Block") + "}").status,
+            404)
+      << "both are in pairs, but not in this one";
+
+  const Response taken = asker.Ask("matches", query, "DELETE", linears + "}");
+  ASSERT_EQ(taken.status, 200) << taken.body;
+  Asker again(directory.path());
+  for (Asker* each : {&asker, &again}) {
+    const std::string left = each->Get("matches", query);
+    EXPECT_THAT(left, HasSubstr(R"("total":1,)"));
+    EXPECT_THAT(left, HasSubstr("left.Block"));
+    EXPECT_THAT(each->Get("list", query + "&by=unmatched&side=t"), HasSubstr(R"("total":2,)"));
+  }
+  ASSERT_EQ(asker.Ask("matches", query, "DELETE", blocks + "}").status, 200);
+  EXPECT_EQ(asker.Ask("matches", query, "DELETE", "{}").status, 404) << "nothing is left to undo";
+
+  const std::string crossed = pair_of("left.only", "right.fc");
+  EXPECT_EQ(asker.Ask("matches", query, "POST", crossed + "}").status, 200);
+  const Response around = asker.Ask("matches", query, "POST", blocks + R"(,"children":true})");
+  EXPECT_THAT(around.body, HasSubstr(R"("total":1,)")) << "what is paired stays so";
+  EXPECT_THAT(asker.Get("matches", query), HasSubstr(R"("total":2,)"));
+}
+
+/// Two nodes, what is recorded of which may be damaged.
+class DamagedUnit final : public visfile::UnitSource {
+ public:
+  explicit DamagedUnit(visfile::Side damaged) : damaged_(damaged) {
+    for (visfile::SideIndex* side : {&index_.target, &index_.golden}) {
+      side->Add("DefaultModel");
+      side->Add("Functional.relu.0.forward");
+      side->parents[1] = graph::kRootNode;
+      side->Complete(1);
+    }
+  }
+  const visfile::UnitIndex& index() const override { return index_; }
+  visfile::UnitIndex& mutable_index() override { return index_; }
+  Result<std::string> NodeJson(visfile::Side side, uint32_t) const override {
+    if (side == damaged_) return CorruptError("the record is cut off");
+    return std::string(R"({"input_data": {}, "output_data": {}})");
+  }
+  uint64_t bytes() const override { return 0; }
+
+ private:
+  visfile::UnitIndex index_;
+  visfile::Side damaged_;
+};
+
+TEST(HandMatchesOfDamage, APairThatCannotBeReadSaysWhy) {
+  for (const visfile::Side damaged : {visfile::Side::kTarget, visfile::Side::kGolden}) {
+    DamagedUnit unit(damaged);
+    HandMatches matches;
+    const auto made = matches.Add(&unit, compare::CompareMode::kStatistics, {1, 1}, false);
+    ASSERT_TRUE(made.ok()) << made.status().ToString();
+    EXPECT_EQ(unit.index().target.partners[1], 1u) << "it is a pair all the same";
+    EXPECT_EQ(unit.index().target.status[1], compare::NodeStatus::kUnreadable);
+    EXPECT_EQ(unit.index().golden.status[1], compare::NodeStatus::kUnreadable);
+    for (const visfile::Side side : {visfile::Side::kTarget, visfile::Side::kGolden}) {
+      const PairVerdict* verdict = matches.Find(side, 1, unit.index());
+      ASSERT_NE(verdict, nullptr);
+      EXPECT_THAT(verdict->reason, HasSubstr("the record is cut off"));
+      EXPECT_TRUE(std::isnan(verdict->index));
+    }
+  }
+}
 
 TEST(MatchesFileTest, WhatCouldNotBeReadAgainIsNotSaved) {
   const ScratchDirectory directory;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <map>
 #include <random>
 #include <set>
@@ -113,6 +114,18 @@ void ExpectSound(const std::map<int64_t, std::string>& rows) {
     EXPECT_TRUE(*by_text->Step()) << row_id;
     by_text->Reset();
   }
+}
+
+TEST(BTreeWriter, RowIdsOfEverySizeAreFound) {
+  std::map<int64_t, std::string> rows = {{-1, "-1"}, {INT64_MIN + 1, "least"}};
+  // Each byte of SQLite's integers more, on both sides: 7 bits each, and all 8 of the ninth.
+  for (int bits = 7; bits <= 56; bits += 7) {
+    const int64_t first = int64_t{1} << bits;
+    rows[first - 1] = std::to_string(first - 1);
+    rows[first] = std::to_string(first);
+  }
+  rows[INT64_MAX] = "largest";
+  ExpectSound(rows);
 }
 
 TEST(BTreeWriter, AnEmptyTreeIsItsRoot) { ExpectSound({}); }

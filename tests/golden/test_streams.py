@@ -3,6 +3,7 @@ import fcntl
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 import termios
@@ -85,3 +86,16 @@ def test_progress_bar(tmp_path, terminal, moves):
     os.close(main)
     assert b"] done" in shown
     assert (b"\r\x1b[K" in shown) == moves
+
+
+def test_the_times_of_the_stages_are_said_where_they_are_asked_for(tmp_path):
+    command = [program(), "graph", SAMPLE / "target", SAMPLE / "golden", "-o", tmp_path / "out"]
+    quiet = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "timing" not in quiet.stdout + quiet.stderr
+    env = os.environ | {"MSPROBE_TIMING": "1"}
+    timed = subprocess.run(command, capture_output=True, text=True, check=True, env=env)
+    assert "timing" not in timed.stdout
+    stages = re.findall(r"timing (.+): (\d+\.\d{3}) s, cpu (\d+\.\d{3}) s\n", timed.stderr)
+    assert {"build", "match", "write"} <= {stage for stage, _, _ in stages}
+    assert all(0 <= float(wall) < 60 and 0 <= float(cpu) < 600 for _, wall, cpu in stages)
+    assert sum(float(cpu) for _, _, cpu in stages) > 0

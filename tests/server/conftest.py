@@ -56,11 +56,12 @@ def write_dump(directory: Path, scale: float) -> None:
 class Server:
     """A running `msprobe view`."""
 
-    def __init__(self, *arguments: str | Path) -> None:
+    def __init__(self, *arguments: str | Path, env: dict[str, str] | None = None) -> None:
         command = [str(CLI), "view", *map(str, arguments)]
         self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env=os.environ | (env or {}),
+        )  # fmt: skip
         assert self.process.stdout is not None
         self.url = self.process.stdout.readline().strip()
         assert self.url.startswith("http://127.0.0.1:"), self.stop()

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
+import pytest
 from conftest import CLI, ROOT, Server
 
 
@@ -154,6 +157,24 @@ def test_on_the_fly_a_collective_names_its_peers() -> None:
         server.stop()
 
 
+def test_a_rank_that_cannot_be_read_keeps_no_other_from_its_peers(tmp_path: Path) -> None:
+    ranks = ROOT / "tests" / "golden" / "cases" / "graph" / "single_ranks" / "input" / "npu"
+    run = tmp_path / "run"
+    shutil.copytree(ranks, run)
+    shutil.copytree(run / "rank1", run / "rank2")
+    (run / "rank2" / "dump.json").write_text("{")
+    server = Server(run)
+    try:
+        file = only_file(server)
+        server.open(file)
+        query = f"file={file}&u=0"
+        (call,) = server.api(f"search?{query}&q=Distributed.all_reduce*forward&side=t")["items"]
+        peers = server.api(f"node?{query}&side=t&id={call['id']}")["peers"]
+        assert [(peer["rank"], peer["u"]) for peer in peers] == [("1", 1)]
+    finally:
+        assert server.stop()[0] == 0
+
+
 def test_a_dump_that_is_cut_short_while_it_is_shown_is_an_error(dumps: Path, tmp_path: Path) -> None:
     dump = tmp_path / "dump"
     shutil.copytree(dumps / "target" / "step0" / "rank0", dump)
@@ -200,6 +221,40 @@ def test_a_port_in_use_is_an_error(server: Server, written: Path) -> None:
     assert done.returncode != 0
     assert "cannot listen" in done.stderr
     assert "--port" in done.stderr
+
+
+@pytest.mark.parametrize("port", ["http", "65536", "-1", "80x"])
+def test_what_is_no_port_is_refused(written: Path, port: str) -> None:
+    command = [CLI, "view", written, f"--port={port}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    advice = "give a number from 0 (a free one) to 65535"
+    assert done.stderr == f"[ERROR] --port {port} is no port\n  {advice}\n"
+
+
+def test_the_browser_is_shown_the_address(written: Path, tmp_path: Path) -> None:
+    shown = tmp_path / "shown"
+    opener = tmp_path / "xdg-open"
+    opener.write_text(f'#!/bin/sh\nprintf "%s" "$*" >"{shown}.new" && mv "{shown}.new" "{shown}"\n')
+    opener.chmod(0o755)
+    server = Server(written, "--open", env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    try:
+        for _ in range(600):
+            if shown.exists():
+                break
+            time.sleep(0.05)
+        assert shown.read_text() == server.url
+    finally:
+        assert server.stop()[0] == 0
+
+
+def test_without_a_browser_the_page_is_served_all_the_same(written: Path, tmp_path: Path) -> None:
+    server = Server(written, "--open", env={"PATH": str(tmp_path)})
+    try:
+        assert server.api("files")["files"]
+    finally:
+        assert server.stop()[0] == 0
 
 
 def test_nothing_to_view_is_an_error(tmp_path: Path) -> None:
@@ -249,6 +304,41 @@ def test_report_of_a_part_holds_that_part(written: Path, tmp_path: Path) -> None
     done = subprocess.run([*command, "no.such"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "no node has this name" in done.stderr
+
+
+def test_report_of_one_graph_alone(written: Path, tmp_path: Path) -> None:
+    report = tmp_path / "report.html"
+    several = tmp_path / "several"
+    several.mkdir()
+    (tmp_path / "empty").mkdir()
+    for name in ("a.vis", "b.vis"):
+        shutil.copy(sorted(written.glob("*.vis"))[0], several / name)
+    for path, fact in (
+        (several, "there are 2 graphs here\n  name the one to export as PATH"),
+        (tmp_path / "empty", "give a .vis, a .vis.db or a dump"),
+    ):
+        command = [CLI, "view", path, "--export", report]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        assert done.returncode == 2
+        assert fact in done.stderr
+        assert not report.exists()
+
+
+def test_names_in_a_report_are_no_markup(dumps: Path, tmp_path: Path) -> None:
+    name = "Functional.</script><script>alert(1)</script><!--.0.forward"
+    dump = renamed(
+        dumps / "target" / "step0" / "rank0", tmp_path / "dump", "Functional.relu.0.forward", name
+    )
+    report = tmp_path / "report.html"
+    command = [CLI, "view", dump, "--export", report]
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    page = report.read_text()
+    assert "<script>alert" not in page
+    assert page.count("</script>") == 2, "the data and the program"
+    data = re.search(r'<script type="application/json" id="msprobe-data">(.*?)</script>', page, re.S)
+    assert data is not None
+    content = json.loads(data[1])
+    assert name in [node["name"] for node in content["units"][0]["target"]]
 
 
 def test_matches_survive_a_restart(dumps: Path, tmp_path: Path) -> None:
