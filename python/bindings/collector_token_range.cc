@@ -28,6 +28,7 @@ PyObject* Collector::CallToken(CallSite* site, PyObject* const* args, size_t fla
   ThreadState& thread = CurrentThread();
   const int64_t token = root_calls_++;
   const int64_t last = token_range_->second;
+  const uint64_t step = step_id_;
   const bool was_inside = in_token_range_;
   in_token_range_ = token_range_->first <= token && token <= last;
   // An API that began outside the range, like a registered generate(), is not recorded: what it
@@ -35,7 +36,8 @@ PyObject* Collector::CallToken(CallSite* site, PyObject* const* args, size_t fla
   if (in_token_range_ && !was_inside) thread.in_api = false;
   PyObject* result = thread.in_api ? PyObject_Vectorcall(site->original.get(), args, flags, names)
                                    : CallModule(site, args, flags, names);
-  if (token >= last) in_token_range_ = false;
+  // A call may outlive its step; then the range is another's.
+  if (token >= last && step == step_id_) in_token_range_ = false;
   return result;
 }
 

@@ -29,7 +29,8 @@ def _collect(parent: Any, prefix: str, children: Children, parameters: Parameter
 
 def writable(name: str) -> str:
     """Half a surrogate pair has no place in UTF-8."""
-    return name if name.isascii() else name.encode("utf-8", "backslashreplace").decode("utf-8")
+    # Not by the methods of a subclass, which may do anything.
+    return str.encode(name, "utf-8", "backslashreplace").decode("utf-8")
 
 
 def subclasses(base: type) -> Iterator[type]:

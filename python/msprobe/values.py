@@ -23,7 +23,7 @@ def parts(value: Any) -> Iterator[Tuple[Place, Any]]:
         if not isinstance(value, (dict, list, tuple)):
             yield place, value
         elif len(place) < _DEPTH and id(value) not in around:  # it may hold itself
-            items = value.items() if isinstance(value, dict) else enumerate(value)
+            items = dict.items(value) if isinstance(value, dict) else enumerate(value)
             inside = (*around, id(value))
             found = [((*place, _text(key)), item, inside) for key, item in islice(items, left)]
             waiting.extend(reversed(found))

@@ -320,34 +320,42 @@ Status CreateDirectories(const std::filesystem::path& path,
 
 namespace {
 
-/// `write(done)` writes some of what is left after `done` bytes.
+/// `write(done)` writes some of what is left after `done` bytes. Returns errno, or 0.
 template <class Write>
-Status RepeatWrite(size_t size, const std::filesystem::path& path, const Write& write) {
+int RepeatWrite(size_t size, const Write& write) {
   for (size_t done = 0; done < size;) {
     const ssize_t written = write(done);
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      return IoError("cannot write the file", errno, path.string());
+    if (written >= 0) {
+      done += static_cast<size_t>(written);
+    } else if (errno != EINTR) {
+      return errno;
     }
-    done += static_cast<size_t>(written);
   }
-  return Status::Ok();
+  return 0;
+}
+
+Status WriteResult(int error_number, const std::filesystem::path& path) {
+  return error_number == 0 ? Status::Ok()
+                           : IoError("cannot write the file", error_number, path.string());
 }
 
 }  // namespace
 
 Status WriteFully(int fd, const void* data, size_t size, const std::filesystem::path& path) {
   const char* bytes = static_cast<const char*>(data);
-  return RepeatWrite(size, path,
-                     [&](size_t done) { return ::write(fd, bytes + done, size - done); });
+  const auto write = [&](size_t done) { return ::write(fd, bytes + done, size - done); };
+  return WriteResult(RepeatWrite(size, write), path);
+}
+
+int TryWriteFullyAt(int fd, std::string_view data, uint64_t offset) {
+  return RepeatWrite(data.size(), [&](size_t done) {
+    return ::pwrite(fd, data.data() + done, data.size() - done, static_cast<off_t>(offset + done));
+  });
 }
 
 Status WriteFullyAt(int fd, const void* data, size_t size, uint64_t offset,
                     const std::filesystem::path& path) {
-  const char* bytes = static_cast<const char*>(data);
-  return RepeatWrite(size, path, [&](size_t done) {
-    return ::pwrite(fd, bytes + done, size - done, static_cast<off_t>(offset + done));
-  });
+  return WriteResult(TryWriteFullyAt(fd, {static_cast<const char*>(data), size}, offset), path);
 }
 
 }  // namespace msprobe::base

@@ -100,7 +100,8 @@ Status CreateDirectories(const std::filesystem::path& path,
 
 /// write(2) until everything is out, repeating after EINTR and short writes.
 Status WriteFully(int fd, const void* data, size_t size, const std::filesystem::path& path);
-/// The same with pwrite(2).
+/// The same with pwrite(2); returns errno, or 0. Takes no memory.
+int TryWriteFullyAt(int fd, std::string_view data, uint64_t offset);
 Status WriteFullyAt(int fd, const void* data, size_t size, uint64_t offset,
                     const std::filesystem::path& path);
 

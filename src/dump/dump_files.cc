@@ -24,7 +24,7 @@ namespace msprobe::dump {
 
 namespace {
 
-constexpr size_t kFlushBytes = size_t{1} << 20;
+constexpr size_t kFlushBytes = size_t{512} << 10;
 constexpr size_t kMaxProblemBytes = size_t{1} << 20;
 constexpr uint64_t kMaxProblems = 10'000;
 constexpr off_t kReserveBytes = 64 << 10;
@@ -111,8 +111,20 @@ std::string DumpFiles::DataDirectory() const {
 }
 
 /// Off the collecting thread: creating files takes longer than recording a call.
+void DumpFiles::CreateCompanions() {
+  if (companions_made_) return;
+  if (reserve_fd_ < 0) Reserve();
+  const bool has_companions = options_.extra_info && options_.level != "debug";
+  for (const auto& [file, name] :
+       {std::pair(&stack_, "stack.json"), std::pair(&construct_, "construct.json")}) {
+    if (!has_companions || file->is_open()) continue;
+    const Status status = file->Create(directory_ / name, "{", "\n}", false);
+    if (!status.ok()) AddProblem(name, status.ToString());
+  }
+  companions_made_ = true;  // not where memory was short: then again
+}
+
 void DumpFiles::Reserve() {
-  if (reserve_fd_ >= 0) return;
   reserve_fd_ = spare_reserve.exchange(-1);
   if (reserve_fd_ >= 0 && OnSameFileSystem(reserve_fd_, directory_.string())) return;
   if (reserve_fd_ >= 0) ::close(reserve_fd_);
@@ -167,7 +179,7 @@ Status DumpFiles::SaveTensor(const TensorFile& file) {
     MSPROBE_RETURN_IF_ERROR(base::CreateDirectories(data));
     data_directory_made_ = true;
   }
-  Reserve();
+  CreateCompanions();
   const std::filesystem::path path = data / file.name;
   std::string* name = nullptr;  // of a file with the same in it
   if (file.contents != nullptr) {
@@ -246,7 +258,7 @@ bool DumpFiles::FlushIfDue() {
 
 void DumpFiles::Flush() {
   const std::lock_guard lock(mutex_);
-  Reserve();
+  CreateCompanions();
   // A record's place and stack first: whoever finds the record finds them as well.
   FlushCompanions();
   FlushRecords();
@@ -257,16 +269,10 @@ void DumpFiles::Flush() {
 void DumpFiles::FlushCompanions() {
   std::string stack_members;
   stacks_.Take(&stack_members);
-  const bool has_companions = options_.extra_info && options_.level != "debug";
   for (const auto& [file, members, name] :
        {std::tuple(&construct_, &construct_members_, "construct.json"),
         std::tuple(&stack_, &stack_members, "stack.json")}) {
-    Status status;
-    if (file->is_open()) {
-      status = file->Append(members);
-    } else if (has_companions) {
-      status = file->Create(directory_ / name, "{", "\n}", false, *members);
-    }
+    const Status status = file->is_open() ? file->Append(members) : Status::Ok();
     members->clear();
     if (status.ok()) continue;
     AddProblem(name, "entries lost: " + status.ToString());
@@ -306,14 +312,10 @@ void DumpFiles::FlushProblems() {
   ::close(fd);
 }
 
-/// In the place of the file beside dump.json: a file less to create, and none to delete. File
-/// systems search past what was deleted lately, which would make each step slower than the last.
-Status DumpFiles::WriteLedger() {
-  const auto path = directory_ / "ledger.json";
-  const std::string text = ledger_.Text();
-  if (dump_.LeaveBeside(text, path)) return Status::Ok();
-  MSPROBE_ASSIGN_OR_RETURN(base::AtomicFile file, base::AtomicFile::Create(path));
-  MSPROBE_RETURN_IF_ERROR(file.Append(text));
+Status DumpFiles::WriteLedger() const {
+  MSPROBE_ASSIGN_OR_RETURN(base::AtomicFile file,
+                           base::AtomicFile::Create(directory_ / "ledger.json"));
+  MSPROBE_RETURN_IF_ERROR(file.Append(ledger_.Text()));
   return file.Commit();
 }
 
@@ -368,7 +370,6 @@ Status DumpFiles::BecomeRank(int64_t rank) {
   }
   options_.rank = rank;
   directory_ = target;
-  for (GrowingJson* file : {&dump_, &stack_, &construct_}) file->MovedTo(target);
   if (old_data.empty()) return Status::Ok();
   const std::string old_head = DumpHead(options_, old_data);
   std::string head = DumpHead(options_, DataDirectory());

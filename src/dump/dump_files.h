@@ -55,6 +55,7 @@ class DumpFiles {
  private:
   Status SaveTensor(const TensorFile& file);
   Status WriteTensor(const std::filesystem::path& path, const TensorFile& file) const;
+  void CreateCompanions();
   void FlushCompanions();
   void FlushRecords();
   void FlushProblems();
@@ -62,7 +63,7 @@ class DumpFiles {
   void TakeName(std::string* file_name);
   void TensorFailed(std::string_view record, const std::string& file, const Status& status);
   void Reserve();
-  Status WriteLedger();
+  Status WriteLedger() const;
   std::string DataDirectory() const;
 
   DumpWriterOptions options_;
@@ -73,6 +74,7 @@ class DumpFiles {
   std::filesystem::path directory_;  // guarded by mutex_; the rest is the writing thread's
   bool created_ = false;             // guarded by mutex_
   bool data_directory_made_ = false;
+  bool companions_made_ = false;
   struct HashOf {
     size_t operator()(const stats::ContentHash& hash) const { return hash.low; }
   };

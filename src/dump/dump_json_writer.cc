@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 
@@ -18,95 +17,65 @@ namespace msprobe::dump {
 
 namespace {
 
-Status WriteAt(int fd, std::string_view text, uint64_t offset, const std::filesystem::path& path) {
-  return base::WriteFullyAt(fd, text.data(), text.size(), offset, path);
+/// Creates a file of its own beside `path`; `temporary` gets its name.
+int CreateBeside(const std::filesystem::path& path, std::string* temporary) {
+  static std::atomic<uint32_t> serial{0};
+  const std::string prefix = path.string() + ".tmp" + std::to_string(::getpid()) + "_";
+  for (;;) {
+    *temporary = prefix + std::to_string(serial++);
+    const int fd = base::OpenAboveStreams(temporary->c_str(),
+                                          O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, base::kFileMode);
+    // An earlier process with this number may have left one.
+    if (fd >= 0 || errno != EEXIST) return fd;
+  }
 }
 
-/// Moves the file to its name; with `exclusive` nothing may be there.
-Status GiveName(const std::string& temporary, const std::filesystem::path& path, bool exclusive) {
+/// Moves the file to its name; with `exclusive` nothing may be there. Returns errno, or 0.
+int GiveName(const std::string& temporary, const std::filesystem::path& path, bool exclusive) {
   if (exclusive && ::link(temporary.c_str(), path.c_str()) == 0) {
     ::unlink(temporary.c_str());
-    return Status::Ok();
+    return 0;
   }
   struct stat info{};
-  if (exclusive && (errno == EEXIST || ::lstat(path.c_str(), &info) == 0)) {
-    return InvalidArgumentError("a dump is being written here already",
-                                "choose another dump_path or set overwrite: true",
-                                path.parent_path().string());
-  }
+  if (exclusive && (errno == EEXIST || ::lstat(path.c_str(), &info) == 0)) return EEXIST;
   // Also where the file system has no hard links.
-  if (::rename(temporary.c_str(), path.c_str()) == 0) return Status::Ok();
-  return IoError("cannot create the file", errno, path.string());
-}
-
-int CreateLocked(const std::string& path) {
-  const int fd =
-      base::OpenAboveStreams(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, base::kFileMode);
-  if (fd >= 0) [[maybe_unused]]
-    const int locked = ::flock(fd, LOCK_EX | LOCK_NB);
-  return fd;
-}
-
-bool IsNamed(int fd, const std::filesystem::path& path) {
-  struct stat file{};
-  struct stat named{};
-  return ::fstat(fd, &file) == 0 && ::lstat(path.c_str(), &named) == 0 &&
-         file.st_dev == named.st_dev && file.st_ino == named.st_ino;
-}
-
-bool CopyRange(int from, int to, uint64_t begin, uint64_t end, const std::filesystem::path& path) {
-  std::array<char, size_t{64} << 10> buffer;
-  while (begin < end) {
-    const ssize_t got = ::pread(from, buffer.data(), std::min<uint64_t>(buffer.size(), end - begin),
-                                static_cast<off_t>(begin));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    const auto size = static_cast<size_t>(got);
-    if (!WriteAt(to, {buffer.data(), size}, begin, path).ok()) return false;
-    begin += size;
-  }
-  return true;
+  return ::rename(temporary.c_str(), path.c_str()) == 0 ? 0 : errno;
 }
 
 }  // namespace
 
-GrowingJson::~GrowingJson() {
-  for (const int fd : {shown_.fd, beside_.fd}) {
-    if (fd >= 0) ::close(fd);
-  }
-}
+GrowingJson::~GrowingJson() { Close(); }
 
 void GrowingJson::Close() {
-  DropBeside();
-  if (shown_.fd >= 0) ::close(std::exchange(shown_.fd, -1));
+  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
 }
 
 Status GrowingJson::Create(const std::filesystem::path& path, std::string_view head,
-                           std::string_view tail, bool exclusive, std::string_view members) {
+                           std::string_view tail, bool exclusive) {
   path_ = path;
   tail_ = tail;
-  static std::atomic<uint32_t> serial{0};
-  for (std::string& beside : beside_paths_) {
-    beside = path.string() + ".tmp" + std::to_string(::getpid()) + "_" + std::to_string(serial++);
-  }
-  empty_ = members.empty();
-  if (!empty_) members.remove_prefix(kSeparator.size());
   // Without members the brackets close on the same line.
-  const size_t bracket = empty_ ? tail.find_first_of("}]") : 0;
-  const std::string text = std::string(head).append(members).append(tail.substr(bracket));
-  // From here on no memory is needed, but for saying what went wrong. Under a name of its own until
-  // its head is there: a kill in between leaves no empty file.
-  const Turn created{CreateLocked(beside_path()), head.size() + members.size()};
-  if (created.fd < 0) return IoError("cannot create the file", errno, path.string());
-  Status status = WriteAt(created.fd, text, 0, path_);
-  if (status.ok()) status = GiveName(beside_path(), path, exclusive);
-  if (status.ok()) {
-    shown_ = created;
-  } else {
-    ::unlink(beside_path().c_str());
-    ::close(created.fd);
+  const size_t bracket = tail.find_first_of("}]");
+  const std::string text = std::string(head).append(tail.substr(bracket));
+  // Under a name of its own until its head is there: a kill in between leaves no empty file.
+  std::string temporary;
+  fd_ = CreateBeside(path, &temporary);
+  if (fd_ < 0) return IoError("cannot create the file", errno, path.string());
+  // From here on no memory is needed, but for saying what went wrong.
+  [[maybe_unused]] const int locked = ::flock(fd_, LOCK_EX | LOCK_NB);
+  end_ = head.size();
+  const int unwritten = base::TryWriteFullyAt(fd_, text, 0);
+  const int unnamed = unwritten == 0 ? GiveName(temporary, path, exclusive) : 0;
+  if (unwritten == 0 && unnamed == 0) return Status::Ok();
+  ::unlink(temporary.c_str());
+  Close();
+  if (unwritten != 0) return IoError("cannot write the file", unwritten, path.string());
+  if (!exclusive || unnamed != EEXIST) {
+    return IoError("cannot create the file", unnamed, path.string());
   }
-  return status;
+  return InvalidArgumentError("a dump is being written here already",
+                              "choose another dump_path or set overwrite: true",
+                              path.parent_path().string());
 }
 
 Status GrowingJson::Append(std::string* members) {
@@ -114,91 +83,25 @@ Status GrowingJson::Append(std::string* members) {
   const size_t members_size = members->size();
   members->append(tail_);
   const std::string_view text = std::string_view(*members).substr(empty_ ? kSeparator.size() : 0);
-  const uint64_t members_end = shown_.end + text.size() - tail_.size();
-  Status status;
-  if (!AppendBeside(text, members_end)) status = AppendInPlace(text, members_end);
+  const int error_number = base::TryWriteFullyAt(fd_, text, end_);
+  const size_t added = text.size() - tail_.size();
   members->resize(members_size);
-  if (status.ok()) empty_ = false;
-  return status;
-}
-
-bool GrowingJson::AppendBeside(std::string_view text, uint64_t members_end) {
-  if (!takes_turns_) return false;
-  if (FillBeside() && WriteAt(beside_.fd, text, shown_.end, path_).ok() && GiveNameToBeside()) {
-    beside_.end = members_end;
-    std::swap(shown_, beside_);
-    return true;
-  }
-  DropBeside();  // also for the sake of its space on the disk
-  takes_turns_ = false;
-  return false;
-}
-
-/// What was written since its last turn.
-bool GrowingJson::FillBeside() {
-  if (beside_.fd < 0) beside_ = {CreateLocked(beside_path()), 0};
-  return beside_.fd >= 0 && CopyRange(shown_.fd, beside_.fd, beside_.end, shown_.end, path_);
-}
-
-/// The one that has borne the name gets the other's of two names beside.
-bool GrowingJson::GiveNameToBeside() {
-  if (!IsNamed(shown_.fd, path_)) return false;  // it is not ours any more
-  const std::string& name_of_shown = beside_paths_[1 - turn_];
-  if (::link(path_.c_str(), name_of_shown.c_str()) != 0) return false;
-  if (::rename(beside_path().c_str(), path_.c_str()) != 0) {
-    ::unlink(name_of_shown.c_str());
-    return false;
-  }
-  turn_ = 1 - turn_;
-  return true;
-}
-
-bool GrowingJson::LeaveBeside(std::string_view text, const std::filesystem::path& path) {
-  takes_turns_ = false;
-  if (beside_.fd < 0) return false;
-  if (::ftruncate(beside_.fd, 0) != 0 || !WriteAt(beside_.fd, text, 0, path).ok() ||
-      ::rename(beside_path().c_str(), path.c_str()) != 0) {
-    DropBeside();
-    return false;
-  }
-  ::close(std::exchange(beside_.fd, -1));
-  return true;
-}
-
-void GrowingJson::DropBeside() {
-  if (beside_.fd < 0) return;
-  ::unlink(beside_path().c_str());
-  ::close(std::exchange(beside_.fd, -1));
-}
-
-Status GrowingJson::AppendInPlace(std::string_view text, uint64_t members_end) {
-  Status status = WriteAt(shown_.fd, text, shown_.end, path_);
-  if (status.ok()) {
-    shown_.end = members_end;
-    return status;
+  if (error_number == 0) {
+    empty_ = false;
+    end_ += added;
+    return Status::Ok();
   }
   const std::string_view tail =
       empty_ ? std::string_view(tail_).substr(tail_.find_first_of("}]")) : tail_;
   // These bytes have their place on the disk already: a full disk does not refuse them.
-  if (WriteAt(shown_.fd, tail, shown_.end, path_).ok()) {
-    [[maybe_unused]] const int cut =
-        ::ftruncate(shown_.fd, static_cast<off_t>(shown_.end + tail.size()));
+  if (base::TryWriteFullyAt(fd_, tail, end_) == 0) {
+    [[maybe_unused]] const int cut = ::ftruncate(fd_, static_cast<off_t>(end_ + tail.size()));
   }
-  return status;
+  return IoError("cannot write the file", error_number, path_.string());
 }
 
-/// Within one page of the file, which a kill does not split.
 Status GrowingJson::ReplaceHead(std::string_view head) {
-  if (beside_.fd >= 0) MSPROBE_RETURN_IF_ERROR(WriteAt(beside_.fd, head, 0, path_));
-  return WriteAt(shown_.fd, head, 0, path_);
-}
-
-void GrowingJson::MovedTo(const std::filesystem::path& directory) {
-  if (path_.empty()) return;
-  path_ = directory / path_.filename();
-  for (std::string& beside : beside_paths_) {
-    beside = (directory / std::filesystem::path(beside).filename()).string();
-  }
+  return base::WriteFullyAt(fd_, head.data(), head.size(), 0, path_);
 }
 
 std::string DumpHead(const DumpWriterOptions& options, std::string_view dump_data_dir) {

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <string_view>
 #include <system_error>
@@ -14,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/numbers.h"
+#include "dump/layout.h"
 #include "msprobe/dump_writer.h"
 
 namespace msprobe::dump {
@@ -22,15 +22,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 7> kUnitFiles = {
-    "dump.json",   "stack.json",          "construct.json",  "debug.json",
-    "ledger.json", "dump_error_info.log", "dump_tensor_data"};
-
-bool HoldsDump(const fs::path& directory) {
-  return std::any_of(kUnitFiles.begin(), kUnitFiles.end(), [&](std::string_view name) {
-    std::error_code error;
-    return fs::exists(fs::symlink_status(directory / name, error));
-  });
+/// What collecting has left in the directory of a unit.
+Result<std::vector<fs::path>> UnitFiles(const fs::path& directory) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator entry(directory, error); !error && entry != fs::directory_iterator();
+       entry.increment(error)) {
+    if (IsUnitFile(entry->path().filename().string())) files.push_back(entry->path());
+  }
+  if (!error || error == std::errc::no_such_file_or_directory) return files;
+  return IoError("cannot list the files of the earlier run", error.value(), directory.string());
 }
 
 bool IsBeingWritten(const fs::path& file) {
@@ -41,43 +42,26 @@ bool IsBeingWritten(const fs::path& file) {
   return locked;
 }
 
-/// Also what a kill has left of one, as "dump.json.tmp41_2".
-bool IsUnitFile(std::string_view name) {
-  return std::any_of(kUnitFiles.begin(), kUnitFiles.end(), [name](std::string_view file) {
-    return name.starts_with(file) &&
-           (name.size() == file.size() || name.substr(file.size()).starts_with(".tmp"));
-  });
-}
-
-Status RemoveDump(const fs::path& directory) {
-  std::vector<fs::path> files;
-  std::error_code error;
-  for (fs::directory_iterator entry(directory, error); !error && entry != fs::directory_iterator();
-       entry.increment(error)) {
-    if (IsUnitFile(entry->path().filename().string())) files.push_back(entry->path());
+Status CheckEarlierRun(const fs::path& directory, bool overwrite) {
+  MSPROBE_ASSIGN_OR_RETURN(const std::vector<fs::path> files, UnitFiles(directory));
+  if (files.empty()) return Status::Ok();
+  if (IsBeingWritten(directory / "dump.json") || IsBeingWritten(directory / "debug.json")) {
+    return InvalidArgumentError("another dump is being written to this directory",
+                                "give each process its own rank or dump_path", directory.string());
   }
-  if (error) {
-    return IoError("cannot list the files of the earlier run", error.value(), directory.string());
+  if (!overwrite) {
+    return InvalidArgumentError("the directory holds files of an earlier run",
+                                "choose another dump_path or set overwrite: true",
+                                directory.string());
   }
   for (const fs::path& file : files) {
+    std::error_code error;
     fs::remove_all(file, error);
     if (error) {
       return IoError("cannot remove a file of the earlier run", error.value(), file.string());
     }
   }
   return Status::Ok();
-}
-
-Status CheckEarlierRun(const fs::path& directory, bool overwrite) {
-  if (!HoldsDump(directory)) return Status::Ok();
-  if (IsBeingWritten(directory / "dump.json") || IsBeingWritten(directory / "debug.json")) {
-    return InvalidArgumentError("another dump is being written to this directory",
-                                "give each process its own rank or dump_path", directory.string());
-  }
-  if (overwrite) return RemoveDump(directory);
-  return InvalidArgumentError("the directory holds files of an earlier run",
-                              "choose another dump_path or set overwrite: true",
-                              directory.string());
 }
 
 std::string UnitName(std::optional<int64_t> rank) {
@@ -111,8 +95,10 @@ size_t CountProcesses(const fs::path& step) {
   for (fs::directory_iterator entry(step, error); !error && entry != fs::directory_iterator();
        entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    if (!name.starts_with(kPrefix) || !HoldsDump(entry->path())) continue;
-    count += base::ParseUnsigned(std::string_view(name).substr(kPrefix.size())).has_value();
+    if (!name.starts_with(kPrefix)) continue;
+    if (!base::ParseUnsigned(std::string_view(name).substr(kPrefix.size()))) continue;
+    const auto files = UnitFiles(entry->path());
+    count += files.ok() && !files->empty();
   }
   return count;
 }

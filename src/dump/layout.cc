@@ -60,22 +60,17 @@ struct Contents {
   bool empty = true;
 };
 
-/// "dump.json.torn": what `msprobe inspect --repair` leaves.
-bool IsKeptCopy(std::string_view name) {
-  const size_t dot = name.rfind(".torn");
-  return dot != std::string_view::npos && Contains(kDumpFiles, name.substr(0, dot));
-}
-
 void Sort(const fs::directory_entry& entry, Contents* contents) {
   const std::string name = entry.path().filename().string();
   contents->empty = false;
   std::error_code error;
   const bool is_directory = entry.is_directory(error);  // follows links
-  if (!is_directory && Contains(kDumpFiles, name)) {
+  const bool is_dump_file = Contains(kDumpFiles, name);
+  if (is_dump_file && !is_directory) {
     contents->has_dump_files = true;
     return;
   }
-  if (Contains(kCompanions, name) || IsKeptCopy(name)) return;
+  if (!is_dump_file && IsUnitFile(name)) return;
   if (!is_directory) {
     contents->foreign.push_back(entry.path());
     return;
@@ -265,6 +260,15 @@ void AppendMissing(std::string_view side, const std::vector<std::string>& missin
 }
 
 }  // namespace
+
+bool IsUnitFile(std::string_view name) {
+  for (const std::string_view left : {".tmp", ".torn"}) {
+    if (const size_t dot = name.rfind(left); dot != std::string_view::npos) {
+      name = name.substr(0, dot);
+    }
+  }
+  return Contains(kDumpFiles, name) || Contains(kCompanions, name);
+}
 
 Result<DumpTree> FindDumpUnits(const fs::path& root, base::Diagnostics* diagnostics) {
   std::error_code error;

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/diagnostics.h"
@@ -26,6 +27,10 @@ struct DumpTree {
   LayoutKind kind = LayoutKind::kSingle;
   std::vector<DumpUnit> units;  ///< numeric order: steps, then ranks
 };
+
+/// Whether this is the name of something that a collection writes into a unit's directory, or of
+/// what a kill ("dump.json.tmp41_2") or a repair ("dump.json.torn") has left of it.
+bool IsUnitFile(std::string_view name);
 
 /// Classifies what lies under `root`. Foreign entries go to diagnostics.
 Result<DumpTree> FindDumpUnits(const std::filesystem::path& root, base::Diagnostics* diagnostics);

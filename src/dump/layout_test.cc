@@ -53,7 +53,9 @@ using Names = std::vector<std::string>;
 TEST_F(LayoutTest, ADirectoryWithDumpFilesIsOneRank) {
   const fs::path root = Make("a", {"."});
   fs::create_directories(root / "dump_tensor_data");
-  std::ofstream(root / "ledger.json") << "{}";
+  for (const char* name : {"ledger.json", "dump.json.torn", "stack.json.tmp41_2"}) {
+    std::ofstream(root / name) << "{}";
+  }
   const DumpTree tree = Find(root);
   EXPECT_EQ(tree.kind, LayoutKind::kSingle);
   ASSERT_EQ(tree.units.size(), 1u);

@@ -74,13 +74,19 @@ def test_gradients_below_keys_that_are_no_plain_texts(debugger, tmp_path):
         def __str__(self):
             raise RuntimeError("not for tools")
 
+        encode = isascii = __str__
+
     class Silent:
         __str__ = Text.__str__
+
+    class Items(dict):
+        items = Text.__str__
 
     d = debugger(level="debug")
     d.start()
     y = torch.ones(1, requires_grad=True) * 2
-    d.save({Text("k"): y, Silent(): y + 0, "h\ud800": y + 1}, "it")
+    d.save(Items({Text("k"): y, Silent(): y + 0, "h\ud800": y + 1}), "it")
+    d.save({Text("l\ud800"): y}, "that")
     y.sum().backward()
     d.stop()
     d.step()
@@ -88,6 +94,7 @@ def test_gradients_below_keys_that_are_no_plain_texts(debugger, tmp_path):
     (unit,) = units(tmp_path / "dump")
     data = json.loads((unit / "debug.json").read_text())["data"]
     assert list(data["it.0"]) == ["k", "", "h\\ud800"] and "it_grad.k.0" in data
+    assert list(data["that.0"]) == ["l\\ud800"] and "that_grad.l\\ud800.0" in data
 
 
 def test_custom_apis(debugger, tmp_path):

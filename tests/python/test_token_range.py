@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from conftest import PrecisionDebugger, read_dump
+from conftest import Dump, PrecisionDebugger, read_dump
 from models import Gpt
 from msprobe.pytorch import module_dump, module_dump_end
 
@@ -25,6 +25,26 @@ def test_token_range(debugger, tmp_path):
     assert sum(n.startswith("Functional.embedding") for n in names) == 2
     ledger = read_dump(tmp_path / "dump").ledger["entries"]
     assert ledger["skipped"]["token_range"] == ledger["seen"] - ledger["recorded"] > 0
+
+
+def test_a_call_that_outlives_its_step_ends_no_range_of_the_next(debugger, tmp_path):
+    d = debugger(level="mix")
+
+    class Restarts(nn.Module):
+        def forward(self, x):
+            d.stop()
+            d.step()
+            d.start(model)
+            return x
+
+    model = Restarts()
+    d.start(model, token_range=(0, 0))
+    model(torch.ones(2))
+    torch.sin(torch.ones(2))
+    d.stop()
+    d.step()
+    PrecisionDebugger._forget()
+    assert "Torch.sin.0.forward" in Dump(next((tmp_path / "dump" / "step1").iterdir())).names
 
 
 def test_token_range_of_a_model_that_a_registered_function_calls(debugger, tmp_path):
