@@ -1,5 +1,7 @@
 // What happens where the thread that writes gets no memory.
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -8,6 +10,7 @@
 #include <string>
 
 #include "base/scratch_directory.h"
+#include "dump/dump_json_writer.h"
 #include "dump/dump_writer_fixture.h"
 #include "dump/rank_dump.h"
 
@@ -130,6 +133,32 @@ TEST_P(DumpWriterMemoryTest, RecordsAreWrittenOrCountedAndTheProgramGoesOn) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OnceOrForGood, DumpWriterMemoryTest, testing::Bool());
+
+TEST(GrowingJsonMemoryTest, AWriteErrorWithoutMemoryLeavesTheFileAsItWas) {
+  const base::ScratchDirectory scratch;
+  const fs::path path = scratch / "a name that is not short.json";
+  dump::GrowingJson file;
+  ASSERT_TRUE(file.Create(path, "{", "\n}", true).ok());
+  std::string members = ",\n \"" + std::string(200'000, 'x') + "\": null";
+  const std::string before = members;
+  members.reserve(members.size() + 16);
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &limit), 0);
+  const rlimit short_limit{100'000, limit.rlim_max};
+  const auto old_action = ::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &short_limit), 0);
+  is_the_program = false;
+  fails_for_good = true;
+  allocations_left = 0;
+  EXPECT_THROW(static_cast<void>(file.Append(&members)), std::bad_alloc);
+  allocations_left = kNever;
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+  ::signal(SIGXFSZ, old_action);
+  EXPECT_EQ(members, before);
+  EXPECT_EQ(base::FileText(path), "{}");
+  EXPECT_TRUE(file.Append(&members).ok());
+  EXPECT_EQ(base::FileText(path), "{" + before.substr(1) + "\n}");
+}
 
 }  // namespace
 }  // namespace msprobe
