@@ -18,9 +18,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 GOAL = 90
+LEAST_LINES = 5  # of a file in the list: a header with one defaulted function says nothing
 # What only tests use.
 FIXTURES = ("_test.cc", "_fixture.h", "test_dumps.h", "fake_rank_dump.h", "memory_dump.h",
-            "every_instruction_set.h", "scratch_directory.h")
+            "every_instruction_set.h", "scratch_directory.h", "one_pass_check.h")
 HEAD = f"""# Coverage
 
 Lines of `src` and `include` that the C++ tests and the tests of the command line and the server run, as gcov
@@ -49,7 +50,8 @@ def counts_of(note: Path) -> dict[str, dict[int, int]]:
 
 
 def coverage(build: Path) -> dict[str, dict[int, int]]:
-    notes = [path for path in build.rglob("*.gcno") if not path.name.endswith("_test.cc.gcno")]
+    # Those of tests too: of a header's functions, which several object files have, one copy runs.
+    notes = list(build.rglob("*.gcno"))
     total: dict[str, dict[int, int]] = {}
     with ThreadPoolExecutor() as pool:
         for counts in pool.map(counts_of, notes):
@@ -75,14 +77,20 @@ def main(build: Path) -> int:
     rows = [f"| {folder} | {len(lines):,} | {sum(count > 0 for count in lines):,} | {percent(lines):.1f} |\n"
             for folder, lines in folders.items()]
     reasons = tomllib.loads((ROOT / "tests/coverage.toml").read_text())["below_goal"]
-    low = {name: percent(lines) for name, lines in sorted(files.items()) if percent(lines) < GOAL}
-    text = HEAD + "".join(rows) + f"\n## Files below {GOAL} %\n\n| file | % | what is not run |\n|---|---|---|\n"
+    low = {name: percent(lines) for name, lines in sorted(files.items())
+           if percent(lines) < GOAL and len(lines) >= LEAST_LINES}
+    text = HEAD + "".join(rows) + f"\n## Files below {GOAL} %\n\n"
+    text += f"Files with fewer than {LEAST_LINES} lines that count are left out.\n\n"
+    text += "| file | % | what is not run |\n|---|---|---|\n"
     text += "".join(f"| {name} | {share:.1f} | {reasons.get(name, '')} |\n" for name, share in low.items())
     (ROOT / "docs/coverage.md").write_text(text)
     print(text)
     unexplained = [name for name in low if name not in reasons]
     if unexplained:
         print("not explained in tests/coverage.toml: " + ", ".join(unexplained), file=sys.stderr)
+    needless = [name for name in reasons if name not in low]
+    if needless:
+        print("explained in tests/coverage.toml, but not below the goal: " + ", ".join(needless), file=sys.stderr)
     return 1 if unexplained else 0
 
 
