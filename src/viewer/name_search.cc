@@ -1,9 +1,9 @@
 #include "viewer/name_search.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstring>
-#include <limits>
 
 #include "base/thread_pool.h"
 
@@ -36,34 +36,8 @@ std::vector<std::string> SplitQuery(std::string_view query) {
   return parts;
 }
 
-bool IsMarked(const NameSearch::Marks& marks, size_t position) {
-  return ((marks[position / kMarks] >> (position % kMarks)) & 1) != 0;
-}
-
 void Mark(size_t position, NameSearch::Marks* marks) {
   (*marks)[position / kMarks] |= uint64_t{1} << (position % kMarks);
-}
-
-/// The first marked position in [begin, end), or `end`.
-size_t NextMark(const NameSearch::Marks& marks, size_t begin, size_t end) {
-  uint64_t skipped = begin % kMarks;
-  for (size_t word = begin / kMarks; word * kMarks < end; ++word, skipped = 0) {
-    const uint64_t left = marks[word] >> skipped << skipped;
-    if (left == 0) continue;
-    return std::min(end, word * kMarks + static_cast<size_t>(std::countr_zero(left)));
-  }
-  return end;
-}
-
-/// Adds those of [begin, end).
-void AddMarks(const NameSearch::Marks& from, size_t begin, size_t end, NameSearch::Marks* to) {
-  while (begin < end) {
-    const size_t skipped = begin % kMarks;
-    const size_t count = std::min(kMarks - skipped, end - begin);
-    const uint64_t bits = count == kMarks ? ~uint64_t{0} : ((uint64_t{1} << count) - 1) << skipped;
-    (*to)[begin / kMarks] |= from[begin / kMarks] & bits;
-    begin += count;
-  }
 }
 
 /// Whole words of marks: no two threads write to the same.
@@ -73,6 +47,13 @@ size_t ChunkOf(size_t names, size_t threads) {
 }
 
 }  // namespace
+
+Status NameSearch::Check(std::string_view query) {
+  if (SplitQuery(query).size() <= kMostParts) return Status::Ok();
+  return InvalidArgumentError("the search has too many stars",
+                              "at most " + std::to_string(kMostParts) +
+                                  " parts with stars between them are looked for");
+}
 
 void NameSearch::Prepare() {
   std::call_once(prepared_, [this] { FoldNames(); });
@@ -111,15 +92,6 @@ void NameSearch::FoldNames() {
     }
   }
   for (const char c : folded_) ++byte_counts_[static_cast<unsigned char>(c)];
-  ends_.resize(side_.size());
-  for (size_t position = side_.size(); position-- > 0;) {
-    uint32_t& end = ends_[position];
-    end = std::max(end, static_cast<uint32_t>(position + 1));
-    const uint32_t parent = side_.parents[side_.order[position]];
-    if (parent == graph::kNoNode) continue;
-    uint32_t& around = ends_[side_.position[parent]];
-    around = std::max(around, end);
-  }
 }
 
 /// Where its two rarest bytes stand.
@@ -236,10 +208,8 @@ std::string_view NameSearch::NameAt(size_t position) const {
   return {folded_.data() + offsets_[position], offsets_[position + 1] - offsets_[position] - 1};
 }
 
-size_t NameSearch::FoundUpTo(size_t position, size_t found, const std::vector<std::string>& parts,
-                             const std::vector<Marks>& holders) const {
-  // Most names hold no more than one part: then there is no need to look at them.
-  if (!IsMarked(holders[found + 1], position)) return found + 1;
+size_t NameSearch::FoundUpTo(size_t position, size_t found,
+                             const std::vector<std::string>& parts) const {
   const std::string_view name = NameAt(position);
   for (size_t at = 0; found < parts.size(); ++found) {
     at = name.find(parts[found], at);
@@ -249,46 +219,52 @@ size_t NameSearch::FoundUpTo(size_t position, size_t found, const std::vector<st
   return found;
 }
 
-std::vector<NameSearch::Around> NameSearch::AroundOf(size_t position,
-                                                     const std::vector<std::string>& parts,
-                                                     const std::vector<Marks>& holders) const {
+size_t NameSearch::FoundAround(size_t position, const std::vector<std::string>& parts,
+                               std::vector<uint8_t>* known) const {
+  // Threads that find the same place write the same.
+  const auto entry = [known](size_t place) { return std::atomic_ref((*known)[place]); };
   std::vector<size_t> chain;
+  size_t found = 0;
   // The root, which is around all, is no part of a path.
   for (uint32_t id = side_.parents[side_.order[position]]; id != 0 && id != graph::kNoNode;
        id = side_.parents[id]) {
-    chain.push_back(side_.position[id]);
+    const size_t place = side_.position[id];
+    const uint8_t before = entry(place).load(std::memory_order_relaxed);
+    if (before != 0) {
+      found = before - 1U;
+      break;
+    }
+    chain.push_back(place);
   }
-  std::vector<Around> around{{side_.size(), 0}};
   for (; !chain.empty(); chain.pop_back()) {
-    const size_t found = around.back().found;
-    if (found + 1 == parts.size() || !IsMarked(holders[found], chain.back())) continue;
-    const size_t now = FoundUpTo(chain.back(), found, parts, holders);
-    around.push_back({ends_[chain.back()], std::min(now, parts.size() - 1)});
+    found = std::min(FoundUpTo(chain.back(), found, parts), parts.size() - 1);
+    entry(chain.back()).store(static_cast<uint8_t>(found + 1), std::memory_order_relaxed);
   }
-  return around;
+  return found;
 }
 
-/// Goes over the names that hold what is looked for next in the boxes around them. Where nothing
-/// but the last part is, those that hold it are the hits.
-void NameSearch::MarkPaths(size_t begin, size_t end, const std::vector<std::string>& parts,
-                           const std::vector<Marks>& holders, Marks* marks) const {
-  std::vector<Around> around = AroundOf(begin, parts, holders);
-  for (size_t at = begin; at < end;) {
-    while (around.back().end <= at) around.pop_back();
-    const size_t found = around.back().found;
-    const size_t stop = std::min(end, around.back().end);
-    if (found + 1 == parts.size()) {
-      AddMarks(holders[found], at, stop, marks);
-      at = stop;
-      continue;
-    }
-    at = NextMark(holders[found], at, stop);
-    if (at == stop) continue;
-    const size_t now = FoundUpTo(at, found, parts, holders);
-    if (now == parts.size()) Mark(at, marks);
-    around.push_back({ends_[at], std::min(now, parts.size() - 1)});
-    ++at;
-  }
+/// Of the names that hold the last part those are hits that have the others in front of it, or in
+/// the boxes around. Each of these boxes is looked at once.
+void NameSearch::MarkPaths(const std::vector<std::string>& parts, size_t threads,
+                           Page* page) const {
+  std::vector<uint8_t> known(side_.size());
+  base::ParallelFor(
+      side_.size(), ChunkOf(side_.size(), threads), threads, [&](size_t begin, size_t end) {
+        uint32_t parent = graph::kNoNode;
+        size_t found = 0;
+        for (size_t word = begin / kMarks; word * kMarks < end; ++word) {
+          for (uint64_t left = page->last[word]; left != 0; left &= left - 1) {
+            const size_t position = word * kMarks + static_cast<size_t>(std::countr_zero(left));
+            const uint32_t around = side_.parents[side_.order[position]];
+            // Most follow a sibling.
+            if (around != parent) found = FoundAround(position, parts, &known);
+            parent = around;
+            if (found + 1 == parts.size() || FoundUpTo(position, found, parts) == parts.size()) {
+              Mark(position, &page->marks);
+            }
+          }
+        }
+      });
 }
 
 /// The hits of a query of nothing but stars.
@@ -317,14 +293,8 @@ NameSearch::Page NameSearch::Find(std::string_view query, uint64_t offset, uint6
   }
   if (parts.empty()) MarkAll(&page.marks);
   if (parts.size() > 1) {
-    for (size_t i = 0; i < parts.size(); ++i) {
-      page.parts.push_back(
-          MarksOf(parts[i], threads, known == nullptr ? nullptr : &known->parts[i]));
-    }
-    base::ParallelFor(side_.size(), ChunkOf(side_.size(), threads), threads,
-                      [&](size_t begin, size_t end) {
-                        MarkPaths(std::max<size_t>(begin, 1), end, parts, page.parts, &page.marks);
-                      });
+    page.last = MarksOf(parts.back(), threads, known == nullptr ? nullptr : &known->last);
+    MarkPaths(parts, threads, &page);
   }
   // The root is the page itself.
   const uint32_t root = side_.position[0];

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "msprobe/status.h"
 #include "visfile/unit_index.h"
 
 namespace msprobe::viewer {
@@ -25,12 +26,16 @@ class NameSearch {
   /// Makes a folded copy of the names, unless that was done; the first search does so itself.
   void Prepare();
 
+  static constexpr size_t kMostParts = 16;  ///< that stars divide a query into
+  /// Errors: InvalidArgument for a query of more parts.
+  static Status Check(std::string_view query);
+
   using Marks = std::vector<uint64_t>;  ///< a bit for each place in execution order
   struct Page {
     uint64_t total = 0;
     std::vector<uint32_t> ids;
-    Marks marks;               ///< the hits
-    std::vector<Marks> parts;  ///< of a query of several parts: the names that hold each of them
+    Marks marks;  ///< the hits
+    Marks last;   ///< of a query of several parts: the names that hold the last one
   };
   /// Hits [offset, offset + limit) in execution order, and how many there are in all. `known`: what
   /// the other side has found for this query, where somebody has asked it.
@@ -57,18 +62,13 @@ class NameSearch {
   void MarkAll(Marks* marks) const;
   /// Sets the marks of the positions [begin, end).
   void MarkShared(size_t begin, size_t end, const Marks& known, Marks* marks) const;
-  /// A box around, and how many parts are found from the outermost box up to its name.
-  struct Around {
-    size_t end = 0;  ///< the position behind all that is in it
-    size_t found = 0;
-  };
-  std::vector<Around> AroundOf(size_t position, const std::vector<std::string>& parts,
-                               const std::vector<Marks>& holders) const;
-  /// How many parts are found up to the name at a position, which holds the next one.
-  size_t FoundUpTo(size_t position, size_t found, const std::vector<std::string>& parts,
-                   const std::vector<Marks>& holders) const;
-  void MarkPaths(size_t begin, size_t end, const std::vector<std::string>& parts,
-                 const std::vector<Marks>& holders, Marks* marks) const;
+  /// How many parts are found up to the end of the name at a position, of which `found` are around.
+  size_t FoundUpTo(size_t position, size_t found, const std::vector<std::string>& parts) const;
+  /// How many are in the boxes around it, but for the last part; `known`: by position of a box, one
+  /// more than what is found up to its name, or 0.
+  size_t FoundAround(size_t position, const std::vector<std::string>& parts,
+                     std::vector<uint8_t>* known) const;
+  void MarkPaths(const std::vector<std::string>& parts, size_t threads, Page* page) const;
   std::string_view NameAt(size_t position) const;
   size_t NextHit(const Needle& needle, size_t at, size_t end) const;
   size_t NextOfByte(const Needle& needle, size_t at, size_t end) const;
@@ -81,7 +81,6 @@ class NameSearch {
   std::once_flag prepared_;
   std::string folded_;             ///< own names in execution order, each ended by '\n'
   std::vector<uint64_t> offsets_;  ///< begin of each name in `folded_`, by position
-  std::vector<uint32_t> ends_;     ///< by position: the one behind all that is below it
   std::array<uint64_t, 256> byte_counts_{};
 };
 

@@ -192,6 +192,7 @@ Status Api::Search(const Call& call) {
   JsonWriter* const json = call.json;
   MSPROBE_ASSIGN_OR_RETURN(const UnitContext context, FindUnit(call.query));
   MSPROBE_ASSIGN_OR_RETURN(const std::string_view text, call.query.Text("q"));
+  MSPROBE_RETURN_IF_ERROR(NameSearch::Check(text));
   MSPROBE_ASSIGN_OR_RETURN(const Page page, PageOf(call.query));
   const std::string_view sides = call.query.Find("side").value_or("b");
   std::vector<NodeRef> items;

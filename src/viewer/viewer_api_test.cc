@@ -140,6 +140,7 @@ TEST_P(ViewerApiTest, BadRequestsAreErrorsWithAFact) {
       {"inside", query_ + "&u=0&of=0.-2"},
       {"path", query_ + "&u=0&side=t&id=1&page=1001"},
       {"path", query_ + "&u=0&name=none"},
+      {"search", query_ + "&u=0&q=a*b*c*d*e*f*g*h*i*j*k*l*m*n*o*p*q"},
       {"nothing", query_},
       {"", ""},
       {"rows", "file=%"},
