@@ -146,7 +146,7 @@ void WriteRow(const visfile::UnitSource& unit, RowIds row, JsonWriter* json) {
 void WriteOverviewBin(const UnitIndex& unit, const OverviewBin& bin, JsonWriter* json) {
   json->BeginObject().Key("worst");
   WriteIndex(bin.worst, json);
-  json->Key("unmatched").UInt(bin.unmatched);
+  json->Key("unmatched").UInt(bin.unmatched).Key("unmatched_id").UInt(bin.unmatched_id);
   json->Key("side").String(SideLetter(bin.node.side)).Key("id").UInt(bin.node.id);
   json->Key("status").String(TroubleWord(unit, bin.status)).Key("status_id").UInt(bin.status_id);
   json->Key("overflow").String(OverflowWord(bin.overflow));

@@ -139,18 +139,22 @@ std::vector<OverviewBin> Overview(const UnitIndex& unit, uint32_t bins) {
     const size_t end = (bin + 1) * count / bins;
     out.worst = std::nanf("");
     out.node = {Side::kTarget, nodes.order[begin]};
-    out.status_id = out.overflow_id = out.node.id;
+    out.status_id = out.overflow_id = out.unmatched_id = out.node.id;
     for (size_t at = begin; at < end; ++at) {
       const uint32_t id = nodes.order[at];
-      if (visfile::Severity(nodes.status[id]) > visfile::Severity(out.status)) {
-        out.status = nodes.status[id];
+      const NodeStatus status = nodes.status[id];
+      if (status != NodeStatus::kPass && visfile::Severity(status) > visfile::Severity(out.status)) {
+        out.status = status;
         out.status_id = id;
       }
       if (nodes.overflow[id] > out.overflow) {
         out.overflow = nodes.overflow[id];
         out.overflow_id = id;
       }
-      if (unit.is_comparison() && nodes.partners[id] == graph::kNoNode) ++out.unmatched;
+      if (unit.is_comparison() && nodes.partners[id] == graph::kNoNode) {
+        if (out.unmatched == 0) out.unmatched_id = id;
+        ++out.unmatched;
+      }
       if (std::isnan(nodes.index[id])) continue;
       if (!(out.worst >= nodes.index[id])) {
         out.worst = nodes.index[id];

@@ -48,10 +48,12 @@ std::optional<NodeRef> SeekNode(const visfile::UnitIndex& unit, NodeRef from, bo
 struct OverviewBin {
   float worst;  ///< NaN: nothing in it has an index
   uint32_t unmatched = 0;
-  NodeRef node;                                                  ///< the worst in it
-  compare::NodeStatus status = compare::NodeStatus::kUnmatched;  ///< the worst in it
-  uint32_t status_id = 0;                                        ///< a node that has it
-  graph::OverflowLevel overflow = graph::OverflowLevel::kNone;   ///< the worst in it
+  uint32_t unmatched_id = 0;  ///< the first of them
+  NodeRef node;               ///< the worst in it
+  /// The worst in it; kUnmatched: nothing is worse than a pass.
+  compare::NodeStatus status = compare::NodeStatus::kUnmatched;
+  uint32_t status_id = 0;                                       ///< the first node that has it
+  graph::OverflowLevel overflow = graph::OverflowLevel::kNone;  ///< the worst in it
   uint32_t overflow_id = 0;
 };
 /// The target's execution order cut into at most `bins` equal parts.

@@ -17,18 +17,21 @@ await journey(async (page) => {
   };
   await becomes(() => told("calm"), ["1 inside", await sample("0.8 – 1"), 1]);
   await becomes(() => told("quiet"), ["1 inside", await sample("0.8 – 1"), 0]);
+  // Whether the strip over the whole run has marks at its first box of errors and at its end.
+  const marks = () =>
+    page.locator(".overview canvas").evaluate((canvas) => {
+      const pen = canvas.getContext("2d");
+      const drawn = (y) => pen.getImageData(canvas.width / 2, y, 1, 1).data[3] > 0;
+      return [drawn(Math.floor(canvas.height * 0.4)), drawn(canvas.height - 3)];
+    });
+  await becomes(marks, [false, true]);
 
   await page.getByLabel("colour").selectOption("status");
   await becomes(() => told("calm"), ["2 inside", await sample("error"), 1]);
   await becomes(() => told("loud"), ["1 inside", await sample("error"), 0]);
   await becomes(() => told("quiet"), []);
-  // The strip over the whole run, too: the last place in it passes, whatever its index is.
-  const last = () =>
-    page.locator(".overview canvas").evaluate((canvas) => {
-      const pen = canvas.getContext("2d");
-      return pen.getImageData(canvas.width / 2, canvas.height - 3, 1, 1).data[3] > 0;
-    });
-  await becomes(last, false);
+  // In the strip, too: the last place in it passes, whatever its index is.
+  await becomes(marks, [true, false]);
   const spoken = await row(page, "calm").getAttribute("aria-label");
   await becomes(() => spoken.includes("2 inside: error"), true);
   await picture(page, "closed_by_status");

@@ -179,6 +179,17 @@ describe.each(sources)("%s", (_name, make) => {
     const bins = await source.overview(unit, 10);
     expect(bins).toHaveLength(10);
     expect(Math.max(...bins.map((bin) => bin.worst ?? 0))).toBe(1);
+    // The root, and the first box: all of it is fine.
+    const { status, status_id, overflow, overflow_id } = (await source.overview(unit, 1000))[0] ?? {};
+    expect({ status, status_id, overflow, overflow_id }).toEqual({
+      ...{ status: "", status_id: 0, overflow: "", overflow_id: 0 },
+    });
+    const { total, items } = await source.list(unit, { by: "unmatched", value: "" }, "t", 0, 1);
+    const [whole] = await source.overview(unit, 1);
+    expect(total).toBeGreaterThan(0);
+    expect([whole?.unmatched, whole?.unmatched_id]).toEqual([total, items[0]?.id]);
+    const errors = await source.list(unit, { by: "status", value: "error" }, "t", 0, 1);
+    expect([whole?.status, whole?.status_id]).toEqual(["error", errors.items[0]?.id]);
   });
 
   it("says what went wrong", async () => {

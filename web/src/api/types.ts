@@ -207,6 +207,8 @@ export interface Detail {
 export interface OverviewBin {
   worst: number | null;
   unmatched: number;
+  /** The first of them. */
+  unmatched_id: number;
   side: Side;
   id: number;
   /** The worst in it, and the first node that has it. */

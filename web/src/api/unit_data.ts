@@ -208,12 +208,15 @@ export class UnitData {
       const end = Math.floor(((i + 1) * order.length) / count);
       const id = order[begin]?.id ?? 0;
       const bin: OverviewBin = {
-        ...{ worst: null, unmatched: 0, side: "t", id },
+        ...{ worst: null, unmatched: 0, unmatched_id: id, side: "t", id },
         ...{ status: "", status_id: id, overflow: "", overflow_id: id },
       };
       for (const node of order.slice(begin, end)) {
         addTrouble(bin, node);
-        if (this.comparison && node.partner === null) bin.unmatched += 1;
+        if (this.comparison && node.partner === null) {
+          if (bin.unmatched === 0) bin.unmatched_id = node.id;
+          bin.unmatched += 1;
+        }
         if (node.index === null || (bin.worst !== null && bin.worst >= node.index)) continue;
         bin.worst = node.index;
         bin.id = node.id;

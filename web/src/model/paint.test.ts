@@ -1,6 +1,15 @@
 import { describe, expect, it } from "vitest";
-import type { Band, Brief, Unit, Verdict } from "../api/types";
-import { bandOf, insideOf, NO_PAINT, paintOf, unitPaint, worstOverflow } from "./paint";
+import type { Band, Brief, OverviewBin, Unit, Verdict } from "../api/types";
+import {
+  bandOf,
+  insideOf,
+  markOf,
+  markPaints,
+  NO_PAINT,
+  paintOf,
+  unitPaint,
+  worstOverflow,
+} from "./paint";
 
 const bands: Band[] = [0, 0.2, 0.4, 0.6, 0.8].map((lo) => ({
   color: "#000000",
@@ -81,6 +90,38 @@ describe("paint", () => {
     expect(overflow({ overflow: "high", ...inside("high") })).toBeNull();
     expect(overflow({ overflow: "critical", ...inside("critical") })?.hidden).toBe(false);
     expect(overflow({ worst: 1, inside: 1 })).toBeNull();
+  });
+
+  it("marks places of the run by what the colours mean, the worst last", () => {
+    expect(markPaints("index", bands)).toEqual(["band-1", "band-2", "band-3", "band-4"]);
+    expect(markPaints("status", bands)).toEqual(["warning", "unreadable", "error"]);
+    expect(markPaints("overflow", bands)).toEqual(["medium", "high", "critical"]);
+  });
+
+  const bin = (fields: Partial<OverviewBin>): OverviewBin => ({
+    ...{ worst: null, unmatched: 0, unmatched_id: 1, side: "t", id: 1 },
+    ...{ status: "", status_id: 1, overflow: "", overflow_id: 1 },
+    ...fields,
+  });
+
+  it("leads from a mark to the node that it is made for", () => {
+    const all = bin({
+      ...{ worst: 0.9, id: 5, status: "error", status_id: 6, overflow: "high", overflow_id: 7 },
+      ...{ unmatched: 3, unmatched_id: 8 },
+    });
+    expect(markOf("index", bands, all)).toEqual({ paint: "band-4", id: 5 });
+    expect(markOf("status", bands, all)).toEqual({ paint: "error", id: 6 });
+    expect(markOf("overflow", bands, all)).toEqual({ paint: "high", id: 7 });
+  });
+
+  it("leads from a grey mark to a node without a partner, but for overflow", () => {
+    const grey = bin({ worst: 0.1, id: 5, unmatched: 1, unmatched_id: 8 });
+    const paint = "unmatched";
+    expect(markOf("index", bands, grey)).toEqual({ paint, id: 8 });
+    expect(markOf("status", bands, grey)).toEqual({ paint, id: 8 });
+    expect(markOf("overflow", bands, grey)).toEqual({ paint: NO_PAINT, id: 1 });
+    expect(markOf("index", bands, bin({ worst: 0.1 })).paint).toBe("band-0");
+    expect(markOf("status", bands, bin({})).paint).toBe(NO_PAINT);
   });
 
   it("colours a unit by what the colours mean", () => {

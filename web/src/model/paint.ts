@@ -104,9 +104,16 @@ export function markPaints(coloring: Coloring, bands: readonly Band[]): Paint[] 
   return bands.slice(1).map((_, i) => `band-${i + 1}`);
 }
 
-/** The colour of the worst in a part of the run, and a node that has it. */
+/**
+ * The colour of the worst in a part of the run, and a node that has it. Where all is fine, that is
+ * the grey of nodes without a partner; these can overflow too, and are not grey then.
+ */
 export function markOf(coloring: Coloring, bands: readonly Band[], bin: OverviewBin) {
   if (coloring === "overflow") return { paint: bin.overflow || NO_PAINT, id: bin.overflow_id };
-  if (coloring === "status") return { paint: bin.status || NO_PAINT, id: bin.status_id };
-  return { paint: indexPaint(bands, bin.worst), id: bin.id };
+  const mark =
+    coloring === "status"
+      ? { paint: bin.status || NO_PAINT, id: bin.status_id }
+      : { paint: indexPaint(bands, bin.worst), id: bin.id };
+  if (bin.unmatched === 0 || markPaints(coloring, bands).includes(mark.paint)) return mark;
+  return { paint: "unmatched", id: bin.unmatched_id };
 }

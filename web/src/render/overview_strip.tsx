@@ -66,8 +66,8 @@ function Sight({ app }: { app: App }) {
 function isMarked(bin: OverviewBin, app: App): boolean {
   const bands = app.workspace.bands.value;
   const coloring = app.workspace.coloring.value;
-  if (coloring !== "overflow" && bin.unmatched > 0) return true;
-  return markPaints(coloring, bands).includes(markOf(coloring, bands, bin).paint);
+  const { paint } = markOf(coloring, bands, bin);
+  return paint === "unmatched" || markPaints(coloring, bands).includes(paint);
 }
 
 /** The marked bin closest to a click, so that thin marks can be hit. */
