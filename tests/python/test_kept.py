@@ -53,6 +53,7 @@ def _repair_what_is_torn(directory):
         try:
             json.loads(path.read_text())
         except ValueError:
+            print("torn:", path)
             subprocess.run(["msprobe", "inspect", directory, "--repair"], check=True)
 
 
