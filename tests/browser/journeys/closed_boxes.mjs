@@ -22,7 +22,7 @@ await journey(async (page) => {
     page.locator(".overview canvas").evaluate((canvas) => {
       const pen = canvas.getContext("2d");
       const drawn = (y) => pen.getImageData(canvas.width / 2, y, 1, 1).data[3] > 0;
-      return [drawn(Math.floor(canvas.height * 0.4)), drawn(canvas.height - 3)];
+      return [drawn(Math.floor(canvas.height * 0.45)), drawn(canvas.height - 3)];
     });
   await becomes(marks, [false, true]);
 

@@ -180,7 +180,8 @@ describe.each(sources)("%s", (_name, make) => {
     expect(bins).toHaveLength(10);
     expect(Math.max(...bins.map((bin) => bin.worst ?? 0))).toBe(1);
     // The root, and the first box: all of it is fine.
-    const { status, status_id, overflow, overflow_id } = (await source.overview(unit, 1000))[0] ?? {};
+    const { status, status_id, overflow, overflow_id } =
+      (await source.overview(unit, 1000))[0] ?? {};
     expect({ status, status_id, overflow, overflow_id }).toEqual({
       ...{ status: "", status_id: 0, overflow: "", overflow_id: 0 },
     });

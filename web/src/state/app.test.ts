@@ -5,7 +5,7 @@ import { EmbeddedSource } from "../api/embedded_source";
 import { ApiError, type Source } from "../api/source";
 import type { OpenRow } from "../model/row_tree";
 import { App } from "./app";
-import type { GraphView } from "./graph_view";
+import { GraphView } from "./graph_view";
 
 /** A source whose answers are held back, or changed, by the test. */
 function sourceOf(change: Partial<Source> = {}): Source {
@@ -163,6 +163,42 @@ describe("App", () => {
     expect(openIn(view(0))).toEqual(["decoder", "layers.0", "layers.1", "attn", "layers.4"]);
     await app.showUnit(2);
     expect(openIn(view(0))).toEqual([]);
+  });
+
+  it("opens nothing in a micro step that was open in another one", async () => {
+    const source = new EmbeddedSource(transformer("f", 6, 4, 2));
+    const app = new App(source);
+    await app.show({ ...PLACE, file: "f", step: 1, rank: 2, micro: 0 });
+    const opened = vi.spyOn(GraphView.prototype, "openAgain");
+    const before = app.workspace.views.value[0] as GraphView;
+    before.open({ parent: before.tree.root, at: 1 });
+    await app.showUnit(app.workspace.u.value, 1);
+    expect(app.workspace.micro.value).toBe(1);
+    expect(opened.mock.calls.map(([nodes]) => nodes.inside(before.tree.root).any)).toEqual([false]);
+    opened.mockRestore();
+  });
+
+  it("stops asking for trees that are not wanted any more", async () => {
+    const source = sourceOf();
+    const app = await opened(source);
+    await app.showUnit(3);
+    const stops: (AbortSignal | undefined)[] = [];
+    const { rows } = source;
+    const slow = gate();
+    source.rows = async (...given) => {
+      stops.push(given[6]);
+      await slow.opened;
+      return rows(...given);
+    };
+    const first = app.workspace.showUnit();
+    const second = app.workspace.showUnit();
+    expect(stops.map((stop) => stop?.aborted)).toEqual([true, false]);
+    slow.open();
+    expect([await first, await second]).toEqual([false, true]);
+    const left = app.workspace.showUnit();
+    app.workspace.closeFile();
+    expect(stops.at(-1)?.aborted).toBe(true);
+    expect(await left).toBe(false);
   });
 
   it("colours a graph alone by its overflow", async () => {

@@ -2,9 +2,10 @@
 import { describe, expect, it, vi } from "vitest";
 import { deep, transformer, wide } from "../../test_server/graphs";
 import { EmbeddedSource } from "../api/embedded_source";
-import type { Side } from "../api/types";
-import { ROW_UNITS } from "../model/row_tree";
+import { type Brief, GAP, type Side } from "../api/types";
+import { type OpenRow, ROW_UNITS, RowTree } from "../model/row_tree";
 import { GraphView, isRow, type Sides } from "./graph_view";
+import { OpenNodes } from "./open_nodes";
 
 async function viewOf(data = transformer("f", 6, 8, 2), sides: Sides = "both", u = 3) {
   const micro = data.open.units[u]?.micro_steps === 2 ? 1 : null;
@@ -116,6 +117,72 @@ describe("GraphView", () => {
     await settled();
     const lines = view.window(100 * ROW_UNITS, 120 * ROW_UNITS).lines.filter(isRow);
     expect(lines.every((line) => line.row !== undefined)).toBe(true);
+  });
+
+  describe("where what was open is opened again", () => {
+    /** Top rows without end, each with ten rows inside. */
+    function endless() {
+      const asked = { rows: 0, now: 0, most: 0, enough: (): unknown => false };
+      const source = new EmbeddedSource(wide("f", 1));
+      const [brief] = source.unit(0).t.order;
+      source.rows = async (_unit, t, _g, offset, limit, _micro, stop) => {
+        stop?.throwIfAborted();
+        asked.rows += 1;
+        asked.now += 1;
+        asked.most = Math.max(asked.most, asked.now);
+        asked.enough();
+        await settled();
+        asked.now -= 1;
+        const total = t === 0 ? 1_000_000 : 10;
+        const rows = Array.from({ length: Math.min(limit, total - offset) }, (_, i) => {
+          const id = t === 0 ? 1 + offset + i : 10_000_000 + 10 * t + i;
+          return { t: { ...(brief as Brief), id }, g: null, index: null, n: 10 };
+        });
+        return { total, offset, rows };
+      };
+      return { asked, view: new GraphView(source, { file: "f", u: 0 }, "t", null, true) };
+    }
+    /** Of the top rows these are open, and in each the first row. */
+    const openIn = (...ids: number[]) => {
+      const tree = new RowTree(0, GAP, 10_000_000);
+      for (const id of ids) {
+        const row = tree.open(tree.root, id - 1, id, GAP, 10) as OpenRow;
+        tree.open(row, 0, 10_000_000 + 10 * id, GAP, 10);
+      }
+      return new OpenNodes([tree.root]);
+    };
+    const going = new AbortController().signal;
+
+    it("stops looking for what is not there", async () => {
+      const { asked, view } = endless();
+      await view.start(going);
+      await view.openAgain(openIn(9, 2_000_000), going);
+      expect(asked.rows).toBeLessThan(70);
+      expect(view.tree.root.open.has(8)).toBe(true);
+    });
+
+    it("keeps the pages of what it opens alone", async () => {
+      const { view } = endless();
+      await view.start(going);
+      await view.openAgain(openIn(3, 2_350, 4_020), going);
+      expect([...view.tree.root.open.keys()]).toEqual([2, 2_349, 4_019]);
+      expect([...view.tree.root.pages.keys()]).toEqual([0, 23, 40]);
+    });
+
+    it("does not ask for everything at once, and stops when told so", async () => {
+      const { asked, view } = endless();
+      const stop = new AbortController();
+      await view.start(stop.signal);
+      asked.enough = () => asked.rows === 12 && stop.abort();
+      const opening = view.openAgain(
+        openIn(...Array.from({ length: 50 }, (_, i) => i + 1)),
+        stop.signal,
+      );
+      await expect(opening).rejects.toThrow();
+      await settled();
+      expect(asked.most).toBeLessThanOrEqual(4);
+      expect(asked.rows).toBe(12);
+    });
   });
 
   it("opens a path of depth 400", async () => {

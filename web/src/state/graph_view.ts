@@ -18,6 +18,8 @@ import { RowsAhead } from "./rows_ahead";
 
 const MAX_PAGES = 600;
 const TOP_PAGE = 1000;
+/** Questions at a time while a tree is made anew; there may be two trees. */
+const TOGETHER = 2;
 /** Rows are asked for so far ahead that they are there when they are drawn, and drawn once. */
 const AHEAD_UNITS = 24 * ROW_UNITS;
 
@@ -56,7 +58,7 @@ export class GraphView {
     private readonly source: Source,
     readonly unit: UnitRef,
     readonly sides: Sides,
-    private readonly micro: number | null,
+    readonly micro: number | null,
     comparison: boolean,
   ) {
     this.tree = new RowTree(sides === "g" ? GAP : 0, sides === "t" || !comparison ? GAP : 0, 0);
@@ -69,38 +71,57 @@ export class GraphView {
   }
 
   /** Loads the top rows. */
-  async start(): Promise<void> {
+  async start(stop?: AbortSignal): Promise<void> {
     const { target, golden } = this.tree.root;
-    const page = await ask(() => this.rows(this.tree.root, 0, PAGE_ROWS));
+    const page = await ask(() => this.rows(this.tree.root, 0, PAGE_ROWS, stop), stop);
     this.tree = new RowTree(target, golden, page.total);
     this.tree.root.pages.set(0, page.rows);
     this.version.value += 1;
   }
 
-  /** Opens what was open in other trees of the unit: a pair, if either of its nodes was. */
-  async openAgain(nodes: OpenNodes): Promise<void> {
-    let level = [this.tree.root];
-    while (level.length > 0 && this.loads < MAX_PAGES) {
-      level = (await Promise.all(level.map((row) => this.openInside(row, nodes)))).flat();
+  /**
+   * Opens what was open in other trees of the unit: a pair, if either of its nodes was. What is far
+   * behind among many rows stays closed.
+   */
+  async openAgain(nodes: OpenNodes, stop: AbortSignal): Promise<void> {
+    const left = { pages: MAX_PAGES };
+    for (let level = [this.tree.root]; level.length > 0; ) {
+      const next: OpenRow[] = [];
+      const rows = level.values();
+      const openSome = async () => {
+        for (const row of rows) next.push(...(await this.openInside(row, nodes, left, stop)));
+      };
+      await Promise.all(Array.from({ length: TOGETHER }, openSome));
+      level = next;
     }
     this.version.value += 1;
   }
 
-  private async openInside(parent: OpenRow, nodes: OpenNodes): Promise<OpenRow[]> {
+  private async openInside(
+    parent: OpenRow,
+    nodes: OpenNodes,
+    left: { pages: number },
+    stop: AbortSignal,
+  ): Promise<OpenRow[]> {
     const wanted = nodes.inside(parent);
     const opened: OpenRow[] = [];
-    for (let offset = 0; wanted.any && offset < parent.count; offset += TOP_PAGE) {
-      const { rows } = await ask(() => this.rows(parent, offset, TOP_PAGE));
+    for (let offset = 0; wanted.any && offset < parent.count && left.pages > 0; ) {
+      const { rows } = await ask(() => this.rows(parent, offset, TOP_PAGE, stop), stop);
+      stop.throwIfAborted();
       for (let begin = 0; begin < rows.length; begin += PAGE_ROWS) {
-        parent.pages.set((offset + begin) / PAGE_ROWS, rows.slice(begin, begin + PAGE_ROWS));
+        const page = rows.slice(begin, begin + PAGE_ROWS);
+        const inner = page.flatMap((row, i) => {
+          if (!wanted.take(row)) return [];
+          const { t, g, n } = row;
+          return this.tree.open(parent, offset + begin + i, t?.id ?? GAP, g?.id ?? GAP, n) ?? [];
+        });
+        left.pages -= 1;
+        if (inner.length === 0) continue;
+        opened.push(...inner);
+        parent.pages.set((offset + begin) / PAGE_ROWS, page);
         this.loads += 1;
       }
-      for (const [i, row] of rows.entries()) {
-        if (!wanted.take(row)) continue;
-        const { t, g, n } = row;
-        const inner = this.tree.open(parent, offset + i, t?.id ?? GAP, g?.id ?? GAP, n);
-        if (inner !== null) opened.push(inner);
-      }
+      offset += TOP_PAGE;
     }
     return opened;
   }

@@ -49,7 +49,8 @@ export class Workspace {
   private waiting = new AbortController();
   /** Whose units are being asked for in the background. */
   private summing: AbortSignal | null = null;
-  private shown = 0;
+  /** Stops the building of trees, once others are wanted. */
+  private showing = new AbortController();
 
   constructor(readonly source: Source) {}
 
@@ -76,7 +77,7 @@ export class Workspace {
     this.waiting.abort();
     this.loading.value = null;
     if (this.file.value?.units[u]?.pending !== true) return true;
-    this.shown += 1;
+    this.showing.abort();
     this.setViews([]);
     return this.awaitUnit(name, u);
   }
@@ -144,7 +145,7 @@ export class Workspace {
   private leave(): void {
     this.opening.abort();
     this.waiting.abort();
-    this.shown += 1;
+    this.showing.abort();
     this.loading.value = null;
     this.file.value = null;
     this.setViews([]);
@@ -152,7 +153,7 @@ export class Workspace {
 
   /** The unit cannot be shown: what was shown before would be taken for it. */
   failUnit(u: number): void {
-    this.shown += 1;
+    this.showing.abort();
     this.u.value = u;
     this.setViews([]);
   }
@@ -172,22 +173,33 @@ export class Workspace {
    * else was shown meanwhile.
    */
   async showUnit(): Promise<boolean> {
-    this.shown += 1;
-    const mine = this.shown;
-    const before = this.views.value.filter((view) => sameUnit(view.unit, this.ref));
+    this.showing.abort();
+    this.showing = new AbortController();
+    const { signal: stopped } = this.showing;
+    // The rows of another micro step are others.
+    const before = this.views.value.filter(
+      (view) => sameUnit(view.unit, this.ref) && view.micro === this.micro.value,
+    );
     const nodes = new OpenNodes(before.map((view) => view.tree.root));
     const comparison = this.comparison.value;
     const sides: Sides[] = comparison ? (this.linked.value ? ["both"] : ["t", "g"]) : ["t"];
     const views = sides.map(
       (side) => new GraphView(this.source, this.ref, side, this.micro.value, comparison),
     );
-    await Promise.all(
-      views.map(async (view) => {
-        await view.start();
-        await view.openAgain(nodes);
-      }),
-    );
-    if (mine !== this.shown) {
+    try {
+      await Promise.all(
+        views.map(async (view) => {
+          await view.start(stopped);
+          await view.openAgain(nodes, stopped);
+        }),
+      );
+    } catch (error) {
+      if (!stopped.aborted) {
+        this.showing.abort();
+        throw error;
+      }
+    }
+    if (stopped.aborted) {
       for (const view of views) view.dispose();
       return false;
     }
