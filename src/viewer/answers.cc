@@ -166,19 +166,44 @@ void WriteItem(const UnitIndex& unit, NodeRef node, JsonWriter* json) {
 
 namespace {
 
-/// The run in at most 48 parts, each the number of its worst band, 'u' where it has none but nodes
-/// without a partner, '.' where it has neither.
-std::string StripOf(const UnitIndex& unit, std::span<const visfile::Band> bands) {
-  constexpr uint32_t kParts = 48;
-  std::string strip;
-  for (const OverviewBin& bin : Overview(unit, kParts)) {
-    if (!std::isnan(bin.worst)) {
-      strip.push_back(static_cast<char>('0' + visfile::BandIndex(bands, bin.worst)));
-    } else {
-      strip.push_back(bin.unmatched > 0 ? 'u' : '.');
-    }
+/// The run in at most 48 parts, a letter for the worst in each by what colours can mean.
+struct Strips {
+  std::string index;
+  std::string status;
+  std::string overflow;
+};
+
+char StatusLetter(compare::NodeStatus status) {
+  switch (status) {
+    case compare::NodeStatus::kWarning: return 'w';
+    case compare::NodeStatus::kUnreadable: return 'r';
+    case compare::NodeStatus::kError: return 'e';
+    case compare::NodeStatus::kPass:
+    case compare::NodeStatus::kUnmatched: return '.';
   }
-  return strip;
+  return '.';
+}
+
+Strips StripsOf(const UnitIndex& unit, std::span<const visfile::Band> bands) {
+  constexpr uint32_t kParts = 48;
+  Strips strips;
+  // Grey is what is fine but for nodes without a partner.
+  const auto add = [](std::string* strip, char letter, bool fine, const OverviewBin& bin) {
+    strip->push_back(fine && bin.unmatched > 0 ? 'u' : letter);
+  };
+  for (const OverviewBin& bin : Overview(unit, kParts)) {
+    const size_t band = std::isnan(bin.worst) ? 0 : visfile::BandIndex(bands, bin.worst);
+    const char letter = std::isnan(bin.worst) ? '.' : static_cast<char>('0' + band);
+    add(&strips.index, letter, band == 0, bin);
+    const char status = StatusLetter(bin.status);
+    add(&strips.status, status, status == '.', bin);
+    strips.overflow.push_back(".mhc"[static_cast<size_t>(bin.overflow)]);
+  }
+  return strips;
+}
+
+void WriteStrip(std::string_view key, const std::string& strip, JsonWriter* json) {
+  if (strip.find_first_not_of('.') != std::string::npos) json->Key(key).String(strip);
 }
 
 }  // namespace
@@ -193,7 +218,10 @@ void WriteUnit(const UnitIndex& unit, std::span<const visfile::Band> bands, Json
   json->Key("worst");
   WriteIndex(unit.target.size() > 0 ? unit.target.worst[0] : std::nanf(""), json);
   json->Key("culprits").UInt(counts.culprits);
-  json->Key("strip").String(StripOf(unit, bands));
+  const Strips strips = StripsOf(unit, bands);
+  json->Key("strip").String(strips.index);
+  WriteStrip("strip_status", strips.status, json);
+  WriteStrip("strip_overflow", strips.overflow, json);
   if (!unit.target.dump.empty()) {
     json->Key("from").BeginArray().String(unit.target.dump);
     if (unit.golden.size() > 0) json->String(unit.golden.dump);

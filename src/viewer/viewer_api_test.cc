@@ -45,6 +45,8 @@ TEST_P(ViewerApiTest, OpenTellsUnitsBandsAndCounts) {
   EXPECT_THAT(open, HasSubstr(R"("unmatched":[1,1])"));
   // The root, net, which is a pass without an index, relu, and left without a partner.
   EXPECT_THAT(open, HasSubstr(R"("strip":"..4u")"));
+  EXPECT_THAT(open, HasSubstr(R"("strip_status":"..eu")"));
+  EXPECT_THAT(open, Not(HasSubstr("strip_overflow")));
 }
 
 TEST_P(ViewerApiTest, RowsFaceEachOtherInCallOrder) {

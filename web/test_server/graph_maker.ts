@@ -246,6 +246,25 @@ function valuesOf(node: EmbeddedBrief, target: boolean, golden: boolean): Record
 }
 
 /** What `open` says about a unit. */
+/** The run by what colours can mean, as the core tells it. */
+function stripsOf(data: UnitData): Pick<Unit, "strip" | "strip_status" | "strip_overflow"> {
+  const bins = data.overview(48);
+  const letters = { warning: "w", unreadable: "r", error: "e", "": "." };
+  const grey = (letter: string, unmatched: number) =>
+    unmatched > 0 && (letter === "." || letter === "0") ? "u" : letter;
+  const index = bins.map(({ worst, unmatched }) =>
+    grey(worst === null ? "." : String(data.bandOf(worst)), unmatched),
+  );
+  const status = bins.map((bin) => grey(letters[bin.status], bin.unmatched));
+  const overflow = bins.map((bin) => bin.overflow.slice(0, 1) || ".");
+  const told = (strip: string[]) => strip.some((letter) => letter !== ".");
+  return {
+    strip: index.join(""),
+    ...(told(status) && { strip_status: status.join("") }),
+    ...(told(overflow) && { strip_overflow: overflow.join("") }),
+  };
+}
+
 export function unitOf(step: number, rank: number, micro: number, unit: EmbeddedUnit): Unit {
   const data = new UnitData(unit, BANDS);
   const count = (by: "status" | "overflow" | "role", value: string) =>
@@ -258,13 +277,7 @@ export function unitOf(step: number, rank: number, micro: number, unit: Embedded
     nodes: [unit.target.length, unit.golden.length],
     worst: unit.target[0]?.worst ?? null,
     culprits: count("role", "culprit"),
-    strip: data
-      .overview(48)
-      .map((bin) => {
-        if (bin.worst !== null) return data.bandOf(bin.worst);
-        return bin.unmatched > 0 ? "u" : ".";
-      })
-      .join(""),
+    ...stripsOf(data),
     counts: {
       bands: BANDS.map((_, i) => data.list("t", { by: "band", value: String(i) }).length),
       unmatched: [unmatched("t"), unmatched("g")],

@@ -19,6 +19,13 @@ await journey(async (page) => {
   await becomes(() => placeOf(page).get("rank"), "7");
   const index = () => page.locator(".line.row.selected .gutter").first().textContent();
   await becomes(async () => Number(await index()) >= 0.8, true);
+  // They follow what the colours mean.
+  const colours = () => strip.locator("i").evaluate((run) => run.style.background);
+  await becomes(async () => (await colours()).includes("--mark-band-4"), true);
+  await page.getByLabel("colour").selectOption("status");
+  await becomes(async () => (await colours()).includes("--mark-error"), true);
+  await becomes(async () => (await colours()).includes("--mark-band"), false);
+  await page.getByLabel("colour").selectOption("index");
   await open(page, { file: RUN, step: 0, rank: 3, node: `${CULPRIT}.forward` });
   await becomes(() => selected(page), CULPRIT);
   await page.getByLabel("rank", { exact: true }).selectOption("7");

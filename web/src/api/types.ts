@@ -52,6 +52,10 @@ export interface Unit {
   counts: UnitCounts;
   /** The run in parts: the worst band of each, 'u' for unmatched, '.' for nothing. */
   strip?: string;
+  /** The same of status: 'w' warning, 'r' unreadable, 'e' error. Absent: nothing to tell. */
+  strip_status?: string;
+  /** The same of overflow: 'm' medium, 'h' high, 'c' critical. */
+  strip_overflow?: string;
   /** The dumps of both sides, where they are known; a graph alone has one. */
   from?: string[];
   /** True until the server has summed the unit up. */

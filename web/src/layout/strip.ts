@@ -1,7 +1,16 @@
 /** A strip of colours from the letters in which a unit tells where it is bad. */
 
+import type { Unit } from "../api/types";
+import type { Coloring } from "../model/paint";
+
 /** Into how many parts a unit cuts its run. */
 export const STRIP_PARTS = 48;
+
+/** The strip of a unit by what the colours mean. */
+export function stripOf(coloring: Coloring, unit: Unit): string {
+  if (coloring === "status") return unit.strip_status ?? "";
+  return (coloring === "overflow" ? unit.strip_overflow : unit.strip) ?? "";
+}
 
 /** The background of a strip, from the first part at the top to the last one. */
 export function stripGradient(strip: string): string {
@@ -17,8 +26,18 @@ export function stripGradient(strip: string): string {
   return `linear-gradient(${stops.join(", ")})`;
 }
 
+const COLORS: Record<string, string> = {
+  u: "--edge-unmatched",
+  w: "--mark-warning",
+  r: "--mark-unreadable",
+  e: "--mark-error",
+  m: "--mark-medium",
+  h: "--mark-high",
+  c: "--mark-critical",
+};
+
 function colorOf(part: string): string {
   // What is fine is no mark.
   if (part === "." || part === "0") return "transparent";
-  return part === "u" ? "var(--edge-unmatched)" : `var(--mark-band-${part})`;
+  return `var(${COLORS[part] ?? `--mark-band-${part}`})`;
 }

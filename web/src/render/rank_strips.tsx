@@ -1,7 +1,8 @@
 /** Beside the overview: the same strip for every rank of the step, narrow, to see which is bad. */
 
 import type { Unit } from "../api/types";
-import { STRIP_PARTS, stripGradient } from "../layout/strip";
+import { STRIP_PARTS, stripGradient, stripOf } from "../layout/strip";
+import { markOf } from "../model/paint";
 import type { App } from "../state/app";
 import { text } from "../state/language";
 
@@ -23,7 +24,9 @@ export function RankStrips({ app }: { app: App }) {
       if (!(await app.showUnit(u))) return;
       const bins = await workspace.source.overview(workspace.ref, STRIP_PARTS);
       const bin = bins[Math.min(bins.length - 1, Math.floor(part * bins.length))];
-      if (bin !== undefined) await app.navigation.go({ side: bin.side, id: bin.id });
+      if (bin === undefined) return;
+      const { id } = markOf(workspace.coloring.value, workspace.bands.value, bin);
+      await app.navigation.go({ side: bin.side, id });
     });
   };
   return (
@@ -38,7 +41,7 @@ export function RankStrips({ app }: { app: App }) {
           title={text("overview.rank", { rank: unit.rank ?? "–" })}
           onClick={(event) => go(event, u)}
         >
-          <i style={{ background: stripGradient(unit.strip ?? "") }} />
+          <i style={{ background: stripGradient(stripOf(workspace.coloring.value, unit)) }} />
           <b>{unit.rank ?? "–"}</b>
         </button>
       ))}
