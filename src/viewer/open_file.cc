@@ -63,6 +63,12 @@ void OpenFile::Tell(Progress now) {
   if (progress_.total == 0 || share(now) > share(progress_)) progress_ = now;
 }
 
+/// The unit is not there any more: whoever asks for it waits from the beginning.
+void OpenFile::ForgetProgress(size_t unit) {
+  const std::lock_guard lock(progress_mutex_);
+  if (unit == loading_) progress_ = {};
+}
+
 OpenFile::Progress OpenFile::ProgressOf(size_t unit) const {
   const std::lock_guard lock(progress_mutex_);
   return unit == loading_ ? progress_ : Progress{};
@@ -171,6 +177,8 @@ void OpenFile::LoadUnit(size_t unit, bool wanted) {
     if (wanted || asked_meanwhile ||
         BytesLocked() + loaded->source->bytes() <= options_.keep_bytes) {
       units_[unit] = std::move(loaded);
+    } else {
+      ForgetProgress(unit);
     }
   }
   changed_.notify_all();
@@ -239,7 +247,9 @@ void OpenFile::AppendHeld(std::vector<Held>* units) {
 
 void OpenFile::Drop(size_t unit) {
   const std::lock_guard lock(mutex_);
-  if (units_[unit].use_count() == 1) units_[unit].reset();
+  if (units_[unit].use_count() != 1) return;
+  units_[unit].reset();
+  ForgetProgress(unit);
 }
 
 }  // namespace msprobe::viewer

@@ -102,6 +102,7 @@ class OpenFile {
   void WarmUp(size_t unit);
   visfile::ReadOptions Reading();
   void Tell(Progress now);
+  void ForgetProgress(size_t unit);
   uint64_t BytesLocked() const;
 
   Finisher finisher_;

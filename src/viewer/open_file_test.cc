@@ -4,6 +4,8 @@
 
 #include <future>
 
+#include "viewer/api_fixture.h"
+
 namespace msprobe::viewer {
 namespace {
 
@@ -36,6 +38,32 @@ TEST(OpenFileTest, ProgressNeverGoesBack) {
   EXPECT_EQ(
       SeenOf({{0, 0}, {10, 100}, {60, 100}, {40, 100}, {5, 1000}, {700, 1000}, {1200, 1000}}, 0),
       (Shares{{0, 0}, {10, 100}, {60, 100}, {60, 100}, {60, 100}, {700, 1000}, {1000, 1000}}));
+}
+
+TEST(OpenFileTest, AUnitThatWasSummedUpOrDroppedBeginsAnew) {
+  const fixture::ScratchDirectory directory;
+  const auto path = directory.path() / "a.vis.db";
+  fixture::WriteDb(fixture::SmallComparison(), path, 2);
+  // No room for more than what is asked for.
+  OpenFile::Options options;
+  options.keep_bytes = 0;
+  OpenFile file([&](const visfile::ReadOptions& read) { return visfile::OpenVisDb(path, read); },
+                [](const auto&, size_t, LoadedUnit*) {}, options);
+  const auto patience = std::chrono::seconds(20);
+  ASSERT_TRUE(file.Unit(0, patience).ok());
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  const auto wait = [&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return std::chrono::steady_clock::now() < deadline;
+  };
+  while (file.SummaryOf(1).json.empty() && wait()) {
+  }
+  EXPECT_EQ(file.ProgressOf(1).total, 0U);
+  ASSERT_TRUE(file.Unit(1, patience).ok());
+  EXPECT_GT(file.ProgressOf(1).total, 0U);
+  // It is in use for a moment: made ready for searches.
+  for (file.Drop(1); file.ProgressOf(1).total > 0 && wait();) file.Drop(1);
+  EXPECT_EQ(file.ProgressOf(1).total, 0U);
 }
 
 TEST(OpenFileTest, ProgressIsThatOfTheUnitThatIsAskedFor) {

@@ -427,8 +427,10 @@ Status ReadConfig(Database* database, DbInfo* info) {
   MSPROBE_ASSIGN_OR_RETURN(info->has_ulps, ulps.Step());
   MSPROBE_ASSIGN_OR_RETURN(
       Statement index,
-      database->Prepare("SELECT 1 FROM sqlite_master WHERE name = 'msprobe_index'"));
-  MSPROBE_ASSIGN_OR_RETURN(info->has_index, index.Step());
+      database->Prepare("SELECT count(*) FROM pragma_table_info('msprobe_index')"
+                        " WHERE name IN ('step', 'rank', 'side', 'data')"));
+  MSPROBE_ASSIGN_OR_RETURN(const bool counted, index.Step());
+  info->has_index = counted && index.Int(0) == 4;
   return Status::Ok();
 }
 

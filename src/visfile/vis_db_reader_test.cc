@@ -65,6 +65,15 @@ TEST(VisDbReaderTest, AFileWithoutOurTablesIsRead) {
   EXPECT_EQ((*unit)->index().target.status[1], compare::NodeStatus::kError);
 }
 
+TEST(VisDbReaderTest, AnIndexOfOtherColumnsIsNotUsed) {
+  const ScratchDirectory directory;
+  const Status status = OpenAndLoad(
+      Make(directory, std::string(kSmallTable) +
+                          "CREATE TABLE msprobe_index (step INTEGER, rank INTEGER, side INTEGER);"
+                          "INSERT INTO msprobe_index VALUES (0, 0, 0);"));
+  EXPECT_TRUE(status.ok()) << status.ToString();
+}
+
 TEST(VisDbReaderTest, AViewInPlaceOfATableIsNotRun) {
   const ScratchDirectory directory;
   const std::string view =

@@ -34,7 +34,7 @@ export const chinese: Record<PhraseKey, string> = {
   "search.running": "正在搜索 …",
   "search.count": "{count} 个结果",
   "search.hint": "* 代表任意内容，也可跨越各层方框",
-  "search.none": "没有名称包含“{query}”的节点。只需输入名称的一部分，不区分大小写。",
+  "search.none": "没有找到“{query}”。只需输入名称的一部分，不区分大小写。",
 
   "side.label": "可疑节点",
   "side.t": "待调试侧",
