@@ -50,9 +50,9 @@ size_t ChunkOf(size_t names, size_t threads) {
 
 Status NameSearch::Check(std::string_view query) {
   if (SplitQuery(query).size() <= kMostParts) return Status::Ok();
-  return InvalidArgumentError("the search has too many stars",
-                              "at most " + std::to_string(kMostParts) +
-                                  " parts with stars between them are looked for");
+  return InvalidArgumentError(
+      "the search has too many stars",
+      "at most " + std::to_string(kMostParts) + " parts with stars between them are looked for");
 }
 
 void NameSearch::Prepare() {

@@ -143,7 +143,8 @@ std::vector<OverviewBin> Overview(const UnitIndex& unit, uint32_t bins) {
     for (size_t at = begin; at < end; ++at) {
       const uint32_t id = nodes.order[at];
       const NodeStatus status = nodes.status[id];
-      if (status != NodeStatus::kPass && visfile::Severity(status) > visfile::Severity(out.status)) {
+      if (status != NodeStatus::kPass &&
+          visfile::Severity(status) > visfile::Severity(out.status)) {
         out.status = status;
         out.status_id = id;
       }

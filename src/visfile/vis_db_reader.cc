@@ -426,9 +426,8 @@ Status ReadConfig(Database* database, DbInfo* info) {
       database->Prepare("SELECT 1 FROM pragma_table_info('msprobe_nodes') WHERE name = 'ulps'"));
   MSPROBE_ASSIGN_OR_RETURN(info->has_ulps, ulps.Step());
   MSPROBE_ASSIGN_OR_RETURN(
-      Statement index,
-      database->Prepare("SELECT count(*) FROM pragma_table_info('msprobe_index')"
-                        " WHERE name IN ('step', 'rank', 'side', 'data')"));
+      Statement index, database->Prepare("SELECT count(*) FROM pragma_table_info('msprobe_index')"
+                                         " WHERE name IN ('step', 'rank', 'side', 'data')"));
   MSPROBE_ASSIGN_OR_RETURN(const bool counted, index.Step());
   info->has_index = counted && index.Int(0) == 4;
   return Status::Ok();

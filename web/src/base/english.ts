@@ -32,7 +32,8 @@ export const english = {
   "search.running": "Searching …",
   "search.count": "{count} {count|hit|hits}",
   "search.hint": "* stands for anything, boxes in between too",
-  "search.none": "Nothing is found for “{query}”. A part of a name is enough, in upper or lower case.",
+  "search.none":
+    "Nothing is found for “{query}”. A part of a name is enough, in upper or lower case.",
 
   "side.label": "Suspicious nodes",
   "side.t": "target",
