@@ -4,6 +4,7 @@
 usage: bench_collect.py [--only SUBSTRING] [--no-peer]
 Every run is a process of its own (collect_step.py) with one torch thread and a fresh directory; peer and
 ours take turns. Ratios are medians over pairs of a recorded and a plain step of one process, which take turns.
+Nothing is deleted before the end: for minutes after a deletion ext4 takes milliseconds to make a file.
 """
 
 import argparse
@@ -11,7 +12,6 @@ import dataclasses
 import json
 import os
 import pathlib
-import shutil
 import statistics
 import subprocess
 import sys
@@ -72,8 +72,8 @@ PARTS = [
 
 
 class Runner:
-    def __init__(self) -> None:
-        self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="msprobe-bench-collect-"))
+    def __init__(self, scratch: pathlib.Path) -> None:
+        self.scratch = scratch
         self.serial = 0
 
     def run(self, side: str, case: Case, **extra) -> dict | None:
@@ -108,8 +108,6 @@ class Runner:
             sizes = disk_rate.sizes_of(directory / "dump" / "step1")
             rates = disk_rate.measure(directory / "plain", sizes)
             result["disk"] = {"files": len(sizes), "bytes": sum(sizes), **dataclasses.asdict(rates)}
-            shutil.rmtree(directory / "plain")
-        shutil.rmtree(directory / "dump", ignore_errors=True)
         report.keep(f"{case.name or 'parts: ' + case.task}, {side}", result)
         return result
 
@@ -209,8 +207,19 @@ def main() -> int:
     parser.add_argument("--only", default="")
     parser.add_argument("--no-peer", action="store_true")
     options = parser.parse_args()
-    runner = Runner()
     with_peer = not options.no_peer and bool(peers.available(PEER))
+    with tempfile.TemporaryDirectory(prefix="msprobe-bench-collect-") as scratch:
+        body = measure_all(Runner(pathlib.Path(scratch)), options, with_peer)
+    body = ("Ratio of a recorded to a plain training step, one torch thread, by the clock; beside it by the CPU time "
+            "of the thread that trains.\n\n" + body)
+    if options.only or options.no_peer:
+        print(body)
+    else:
+        report.write_section("collect", "Collecting under PyTorch", body)
+    return 0
+
+
+def measure_all(runner: Runner, options: argparse.Namespace, with_peer: bool) -> str:
     missed: list[Case] = []
     rows = [measure_case(runner, case, with_peer, missed) for case in CASES if options.only in case.name]
     for name, measure in (("10,000 calls in one step", measure_calls), ("import", measure_import)):
@@ -221,14 +230,7 @@ def main() -> int:
         body += "\n\n" + measure_parts(runner)
     if missed:
         body += "\n\n" + collect_bounds.section(runner.run, missed, CASES[2])
-    shutil.rmtree(runner.scratch, ignore_errors=True)
-    body = ("Ratio of a recorded to a plain training step, one torch thread, by the clock; beside it by the CPU time "
-            "of the thread that trains.\n\n" + body)
-    if options.only or options.no_peer:
-        print(body)
-    else:
-        report.write_section("collect", "Collecting under PyTorch", body)
-    return 0
+    return body
 
 
 if __name__ == "__main__":
