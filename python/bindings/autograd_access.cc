@@ -21,7 +21,7 @@ const char* ShortTypeName(PyObject* node) {
 PyCFunction FindMethod(PyTypeObject* type, const char* name, int flags) {
   const PyRef descriptor =
       PyRef::Steal(PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), name));
-  if (!descriptor) PyErr_Clear();
+  if (!descriptor) DropError();
   if (!descriptor || Py_TYPE(descriptor.get()) != &PyMethodDescr_Type) return nullptr;
   const PyMethodDef* method = reinterpret_cast<PyMethodDescrObject*>(descriptor.get())->d_method;
   return method->ml_flags == flags ? method->ml_meth : nullptr;
@@ -75,7 +75,7 @@ bool AutogradAccess::RequiresGrad(PyObject* tensor) const {
 PyRef AutogradAccess::Get(const Getter& getter, PyObject* object) {
   PyRef value = PyRef::Steal(getter.get != nullptr ? getter.get(object, getter.closure)
                                                    : PyObject_GetAttr(object, getter.name.get()));
-  if (!value) PyErr_Clear();
+  if (!value) DropError();
   return value;
 }
 
@@ -83,7 +83,7 @@ AutogradAccess::Getter AutogradAccess::FindGetter(PyObject* type, const char* na
   Getter getter;
   getter.name = PyRef::Steal(PyUnicode_InternFromString(name));
   const PyRef descriptor = PyRef::Steal(PyObject_GetAttr(type, getter.name.get()));
-  if (!descriptor) PyErr_Clear();
+  if (!descriptor) DropError();
   if (descriptor && Py_TYPE(descriptor.get()) == &PyGetSetDescr_Type) {
     const PyGetSetDef* definition =
         reinterpret_cast<PyGetSetDescrObject*>(descriptor.get())->d_getset;
@@ -128,11 +128,11 @@ int64_t AutogradAccess::Sequence(PyObject* node) {
       PyRef::Steal(type.sequence != nullptr ? type.sequence(node, nullptr)
                                             : PyObject_CallMethod(node, "_sequence_nr", nullptr));
   if (!number) {
-    PyErr_Clear();
+    DropError();
     return kNoSequence;
   }
   const auto value = PyLong_AsUnsignedLongLong(number.get());
-  if (PyErr_Occurred()) PyErr_Clear();
+  DropError();
   return value > static_cast<uint64_t>(INT64_MAX) ? kNoSequence : static_cast<int64_t>(value);
 }
 

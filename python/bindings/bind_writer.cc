@@ -60,7 +60,6 @@ void BindWriter(nb::module_& m) {
                   nb::arg("rank").none(), nb::arg("task"), nb::arg("level"), nb::arg("framework"),
                   nb::arg("extra_info"), nb::arg("overwrite"), nb::arg("in_background"),
                   nb::arg("tensor_format"), nb::arg("budget").none())
-      .def("close", &DumpWriter::Close, nb::call_guard<nb::gil_scoped_release>())
       .def("finish",
            [](DumpWriter& writer) {
              DumpCounts counts;

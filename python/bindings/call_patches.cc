@@ -132,7 +132,7 @@ PyRef CloneFunction(PyObject* function) {
   if (!clone) return clone;
   for (const char* name : {"__defaults__", "__kwdefaults__", "__name__", "__qualname__"}) {
     const PyRef value = PyRef::Steal(PyObject_GetAttrString(function, name));
-    if (!value || PyObject_SetAttrString(clone.get(), name, value.get()) != 0) PyErr_Clear();
+    if (!value || PyObject_SetAttrString(clone.get(), name, value.get()) != 0) DropError();
   }
   PyObject* closure = PyFunction_GetClosure(function);
   if (closure != nullptr && PyFunction_SetClosure(clone.get(), Py_NewRef(closure)) != 0) {
@@ -196,10 +196,10 @@ class AttributePatch : public CallPatches::Patch {
         replacement_(std::move(replacement)) {}
   void Install() override {
     const PyRef table = PyRef::Steal(PyObject_GetAttrString(owner_.get(), "__dict__"));
-    if (!table) PyErr_Clear();
+    if (!table) DropError();
     original_ = PyRef();
     if (table) original_ = PyRef::Steal(PyObject_GetItem(table.get(), name_.get()));
-    if (!original_) PyErr_Clear();
+    if (!original_) DropError();
     if (PyObject_SetAttr(owner_.get(), name_.get(), replacement_.get()) != 0) {
       TheErrors().Take("watching an attribute");
     }
@@ -272,7 +272,7 @@ CallSite* CallPatches::Add(PyObject* target, CallKind kind, std::string prefix,
     const PyRef type = PyRef::Steal(PyObject_GetAttrString(target, "__objclass__"));
     if (type) patch = NewSetItemPatch(type.get(), site.get());
   }
-  PyErr_Clear();
+  DropError();
   if (patch == nullptr || !site->original) return nullptr;
   if (installed_) patch->Install();
   patches_.push_back(std::move(patch));
@@ -283,7 +283,7 @@ CallSite* CallPatches::AddCopy(PyObject* owner, const std::string& name, CallKin
                                std::string prefix, PyObject* trampoline) {
   const PyRef target = PyRef::Steal(PyObject_GetAttrString(owner, name.c_str()));
   if (!target || !PyFunction_Check(target.get())) {
-    PyErr_Clear();
+    DropError();
     return nullptr;
   }
   PyRef copy = CloneFunction(target.get());
@@ -291,7 +291,7 @@ CallSite* CallPatches::AddCopy(PyObject* owner, const std::string& name, CallKin
     const PyRef value = PyRef::Steal(PyObject_GetAttrString(target.get(), attribute));
     const PyRef own = value && PyDict_Check(value.get()) ? PyRef::Steal(PyDict_Copy(value.get()))
                                                          : PyRef::Borrow(value.get());
-    if (!own || PyObject_SetAttrString(copy.get(), attribute, own.get()) != 0) PyErr_Clear();
+    if (!own || PyObject_SetAttrString(copy.get(), attribute, own.get()) != 0) DropError();
   }
   const size_t before = patches_.size();
   CallSite* site = Add(copy.get(), kind, std::move(prefix), trampoline);
@@ -307,7 +307,7 @@ CallSite* CallPatches::AddAttribute(PyObject* owner, const std::string& name, Ca
                                     std::string prefix) {
   PyRef target = PyRef::Steal(PyObject_GetAttrString(owner, name.c_str()));
   if (!target) {
-    PyErr_Clear();
+    DropError();
     return nullptr;
   }
   auto* site = new CallSite;

@@ -90,7 +90,7 @@ StackFrames CallStacks::Format(const std::vector<Position>& positions) {
     const int line = static_cast<int>(position.instruction);
 #endif
     const PyRef item = PyRef::Steal(Py_BuildValue("(OiO)", code->co_filename, line, code->co_name));
-    if (!item || PyList_Append(list.get(), item.get()) != 0) PyErr_Clear();
+    if (!item || PyList_Append(list.get(), item.get()) != 0) DropError();
   }
   const PyRef texts = PyRef::Steal(PyObject_CallOneArg(format_.get(), list.get()));
   auto frames = std::make_shared<std::vector<std::string>>();

@@ -177,8 +177,9 @@ class Collector : public GradientSink {
   bool enabled_ = false;         // some calls are recorded
   bool only_recompute_ = false;  // after Stop()
   bool in_token_range_ = true;
-  bool gradients_ = false;     // gradients still belong to this step
-  bool had_backward_ = false;  // in this step
+  bool in_token_call_ = false;  // a call of the model that the range has is running
+  bool gradients_ = false;      // gradients still belong to this step
+  bool had_backward_ = false;   // in this step
 
   friend PyObject* Invoke(CallSite*, PyObject* const*, size_t, PyObject*);
   friend PyObject* WaitableDied(PyObject*, PyObject*);

@@ -124,7 +124,7 @@ void Collector::FlattenKept(Frame* frame, FlatTensors* kept) const {
   static PyObject* const parameters_name = PyUnicode_InternFromString("_parameters");
   static PyObject* const modules_name = PyUnicode_InternFromString("_modules");
   const PyRef attributes = PyRef::Steal(PyObject_GetAttr(frame->module->module.get(), dict_name));
-  if (!attributes || !PyDict_Check(attributes.get())) return PyErr_Clear();
+  if (!attributes || !PyDict_Check(attributes.get())) return DropError();
   PyObject *name = nullptr, *value = nullptr;
   Py_ssize_t position = 0;
   while (PyDict_Next(attributes.get(), &position, &name, &value)) {

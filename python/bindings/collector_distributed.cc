@@ -55,7 +55,7 @@ bool Collector::DeferUntilWaited(Frame* frame, PyObject* result) {
       add(PySequence_Fast_GET_ITEM(result, i));
     }
   }
-  PyErr_Clear();
+  DropError();
   if (handles.empty()) return false;
   auto waiting = std::make_shared<Waiting>();
   waiting->name = frame->name;
@@ -68,7 +68,7 @@ bool Collector::DeferUntilWaited(Frame* frame, PyObject* result) {
     const PyRef capsule = PyRef::Steal(PyCapsule_New(handle, nullptr, nullptr));
     const PyRef died = PyRef::Steal(PyCFunction_New(&died_method, capsule.get()));
     PyRef reference = PyRef::Steal(PyWeakref_NewRef(handle, died.get()));
-    if (!reference) PyErr_Clear();
+    if (!reference) DropError();
     waiting->references.push_back(std::move(reference));
     waiting->handles.push_back(handle);
     ++waiting->left;

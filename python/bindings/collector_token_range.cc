@@ -27,17 +27,22 @@ PyObject* Collector::CallToken(CallSite* site, PyObject* const* args, size_t fla
                                PyObject* names) {
   ThreadState& thread = CurrentThread();
   const int64_t token = root_calls_++;
-  const int64_t last = token_range_->second;
+  const auto [first, last] = *token_range_;
   const uint64_t step = step_id_;
   const bool was_inside = in_token_range_;
-  in_token_range_ = token_range_->first <= token && token <= last;
+  // A model that calls itself: the inner call is part of the outer one, whatever its number.
+  const bool is_outer = !in_token_call_;
+  if (is_outer) in_token_call_ = in_token_range_ = first <= token && token <= last;
   // An API that began outside the range, like a registered generate(), is not recorded: what it
   // calls inside the range is.
   if (in_token_range_ && !was_inside) thread.in_api = false;
   PyObject* result = thread.in_api ? PyObject_Vectorcall(site->original.get(), args, flags, names)
                                    : CallModule(site, args, flags, names);
   // A call may outlive its step; then the range is another's.
-  if (token >= last && step == step_id_) in_token_range_ = false;
+  if (is_outer && step == step_id_) {
+    in_token_call_ = false;
+    if (root_calls_ > last) in_token_range_ = false;
+  }
   return result;
 }
 

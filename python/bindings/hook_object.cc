@@ -44,7 +44,7 @@ void RemoveHook(HookObject* hook) {
   PyObject* table = hook->table;
   hook->table = nullptr;
   if (table != nullptr && PyObject_DelItem(table, reinterpret_cast<PyObject*>(hook)) != 0) {
-    PyErr_Clear();
+    DropError();
   }
 }
 
@@ -53,7 +53,7 @@ PyRef HookTable(AutogradAccess* autograd, PyObject* node) {
   answer = &table;
   autograd->TryRegisterHook(node, Question());  // fails: nothing is registered
   answer = nullptr;
-  PyErr_Clear();
+  DropError();
   return table;
 }
 

@@ -23,7 +23,7 @@ Statistics ToStatistics(PyObject* numbers, DType dtype) {
   }
   s.nan_count = static_cast<uint64_t>(number(4));
   s.inf_count = static_cast<uint64_t>(number(5));
-  PyErr_Clear();
+  DropError();
   return s;
 }
 

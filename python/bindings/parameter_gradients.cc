@@ -98,10 +98,10 @@ void ParameterGradients::Accumulated(PyObject* variable) {
   static PyObject* const grad_name = PyUnicode_InternFromString("grad");
   PyRef gradient = PyRef::Steal(PyObject_GetAttr(variable, grad_name));
   if (!gradient || gradient.get() == Py_None) {
-    PyErr_Clear();
+    DropError();
     gradient = PyRef::Steal(PyObject_GetAttrString(variable, "main_grad"));
   }
-  if (!gradient || gradient.get() == Py_None) return PyErr_Clear();
+  if (!gradient || gradient.get() == Py_None) return DropError();
   Accumulated(variable, gradient.get());
 }
 

@@ -62,13 +62,21 @@ class SavedError {
   PyObject* traceback_;
 };
 
+/// Forgets the error that is set, if any. The user's Ctrl-C may have come while the tool was at
+/// work: it is raised again when the program goes on.
+inline void DropError() {
+  if (PyErr_Occurred() == nullptr) return;
+  if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) != 0) PyErr_SetInterrupt();
+  PyErr_Clear();
+}
+
 /// UTF-8 of a str that lives as long as `object`; empty for anything else.
 inline std::string_view Utf8(PyObject* object) {
   if (object == nullptr || !PyUnicode_Check(object)) return {};
   Py_ssize_t size = 0;
   const char* text = PyUnicode_AsUTF8AndSize(object, &size);
   if (text == nullptr) {
-    PyErr_Clear();
+    DropError();
     return {};
   }
   return {text, static_cast<size_t>(size)};
@@ -89,19 +97,19 @@ inline std::string_view Readable(PyObject* object, PyRef* held) {
       return {PyBytes_AS_STRING(held->get()), static_cast<size_t>(PyBytes_GET_SIZE(held->get()))};
     }
   }
-  if (PyErr_Occurred() != nullptr) PyErr_Clear();
+  DropError();
   return plain;
 }
 
 /// Calls a C getter or a function without arguments that gives an int; `fallback` on errors.
 inline int64_t ToInt64(PyRef number, int64_t fallback) {
   if (!number) {
-    PyErr_Clear();
+    DropError();
     return fallback;
   }
   const int64_t value = PyLong_AsLongLong(number.get());
   if (value == -1 && PyErr_Occurred()) {
-    PyErr_Clear();
+    DropError();
     return fallback;
   }
   return value;

@@ -21,7 +21,7 @@ void Exchange(PyObject* type, objobjargproc from, objobjargproc to) {
   if (mapping == nullptr || mapping->mp_ass_subscript != from) return;
   mapping->mp_ass_subscript = to;
   const PyRef subclasses = PyRef::Steal(PyObject_CallMethod(type, "__subclasses__", nullptr));
-  if (!subclasses) return PyErr_Clear();
+  if (!subclasses) return DropError();
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(subclasses.get()); ++i) {
     Exchange(PyList_GET_ITEM(subclasses.get(), i), from, to);
   }

@@ -42,7 +42,7 @@ void DeallocGradientHook(PyObject* self) {
 PyRef NewHook(GradientRecord* record, std::vector<uint32_t> slots, bool inputs) {
   auto* hook = PyObject_New(GradientHook, hook_type);
   if (hook == nullptr) {
-    PyErr_Clear();
+    DropError();
     return {};
   }
   hook->hook.vectorcall = CallGradientHook;
@@ -113,7 +113,7 @@ class Replacements {
     for (Py_ssize_t i = 0; i < count; ++i) {
       replaced.push_back(i < first ? PyRef::Borrow(values[i]) : Replace(values[i], aliases));
       if (replaced.back()) continue;
-      PyErr_Clear();
+      DropError();
       return {};
     }
     return replaced;

@@ -85,7 +85,7 @@ void PythonTensorReader::Describe(PyObject* tensor, TensorInfo* info) {
   if (items[2] == Py_None) return;
   const int64_t address = PyLong_AsLongLong(items[2]);
   if (address == -1) {
-    PyErr_Clear();
+    DropError();
     info->on_device = true;
   } else {
     info->view.data = reinterpret_cast<const std::byte*>(address);

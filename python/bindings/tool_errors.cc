@@ -43,7 +43,7 @@ HiddenFromModes::HiddenFromModes() {
           context ? PyObject_CallMethod(context.get(), "__enter__", nullptr) : nullptr);
       if (entered) contexts_.push_back(std::move(context));
     }
-    PyErr_Clear();
+    DropError();
   }
 }
 
@@ -51,7 +51,7 @@ HiddenFromModes::~HiddenFromModes() {
   while (!contexts_.empty()) {
     const PyRef left = PyRef::Steal(
         PyObject_CallMethod(contexts_.back().get(), "__exit__", "OOO", Py_None, Py_None, Py_None));
-    if (!left) PyErr_Clear();
+    if (!left) DropError();
     contexts_.pop_back();
   }
 }
@@ -64,6 +64,10 @@ ToolErrors& TheErrors() {
 ToolErrors::ToolErrors() : strict_(StrictMode()) {}
 
 std::string ToolErrors::Take(std::string_view work) {
+  if (PyErr_Occurred() != nullptr && PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) != 0) {
+    DropError();  // it is the program's
+    return "interrupted";
+  }
   PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
   PyErr_Fetch(&type, &value, &traceback);
   if (type == nullptr) return {};
@@ -78,7 +82,7 @@ std::string ToolErrors::Take(std::string_view work) {
 }
 
 void ToolErrors::Add(std::string_view work, const std::exception& error) {
-  PyErr_Clear();
+  DropError();
   PyErr_Format(PyExc_RuntimeError, "%s", error.what());
   Take(work);
 }

@@ -61,7 +61,7 @@ DType ToDType(uint8_t code, uint8_t bits) {
 PyCFunction NoArgsMethod(PyObject* type, const char* name) {
   const PyRef descriptor = PyRef::Steal(PyObject_GetAttrString(type, name));
   if (!descriptor) {
-    PyErr_Clear();
+    DropError();
     return nullptr;
   }
   if (Py_TYPE(descriptor.get()) != &PyMethodDescr_Type) return nullptr;
@@ -71,7 +71,7 @@ PyCFunction NoArgsMethod(PyObject* type, const char* name) {
 
 bool CallFlag(PyCFunction method, PyObject* tensor) {
   const PyRef answer = PyRef::Steal(method(tensor, nullptr));
-  if (!answer) PyErr_Clear();
+  if (!answer) DropError();
   return answer.get() == Py_True;
 }
 
@@ -106,7 +106,7 @@ TorchTensorReader::TorchTensorReader(Types torch, PyRef describe, PyRef summariz
       }
     }
   }
-  PyErr_Clear();
+  DropError();
 }
 
 void TorchTensorReader::Describe(PyObject* tensor, TensorInfo* info) {
@@ -125,7 +125,7 @@ bool TorchTensorReader::DescribeFast(PyObject* tensor, TensorInfo* info) const {
   DlTensor dl;
   const auto* api = static_cast<const DlExchangeApi*>(exchange_api_);
   if (api->describe(tensor, &dl) != 0) {
-    PyErr_Clear();
+    DropError();
     return false;
   }
   const DType dtype = ToDType(dl.code, dl.bits);
@@ -167,7 +167,7 @@ bool TorchTensorReader::StorageHolds(PyObject* tensor, const TensorInfo& info) c
   static PyObject* const bytes_name = PyUnicode_InternFromString("nbytes");
   const PyRef storage = PyRef::Steal(PyObject_CallMethodNoArgs(tensor, storage_name));
   if (!storage) {
-    PyErr_Clear();
+    DropError();
     return false;
   }
   const int64_t bytes =

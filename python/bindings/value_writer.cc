@@ -16,7 +16,7 @@ constexpr uint64_t kReleaseGilBytes = 8u << 20;
 
 std::string Text(PyObject* object) {
   const PyRef text = PyRef::Steal(PyObject_Str(object));
-  if (!text) PyErr_Clear();
+  if (!text) DropError();
   return std::string(Utf8(text.get()));
 }
 
@@ -39,7 +39,7 @@ bool Relayout(const CaptureAs& as, TensorInfo* info) {
   const int64_t count = ElementCount(info->view.shape);
   for (Py_ssize_t i = 0; i < rank; ++i) dims[i] = PyLong_AsLongLong(PyTuple_GET_ITEM(as.shape, i));
   if (PyErr_Occurred() != nullptr) {
-    PyErr_Clear();
+    DropError();
     return false;
   }
   const std::span<const int64_t> shape(dims, static_cast<size_t>(rank));
@@ -121,7 +121,7 @@ void ValueWriter::WriteSequence(RecordBuilder* builder, std::string_view key, Py
                                 int depth) {
   if (IsNamedTuple(value, named_fields_name_.get())) {
     const PyRef fields = PyRef::Steal(PyObject_GetAttr(value, named_fields_name_.get()));
-    if (!fields) PyErr_Clear();
+    if (!fields) DropError();
     if (fields && PyTuple_Check(fields.get()) &&
         PyTuple_GET_SIZE(fields.get()) == PyTuple_GET_SIZE(value)) {
       builder->BeginObject(key);
@@ -161,7 +161,7 @@ void ValueWriter::WriteFields(RecordBuilder* builder, std::string_view key, PyOb
   Py_ssize_t position = 0;
   while (PyDict_Next(fields, &position, &name, &unused)) {
     const PyRef item = PyRef::Steal(PyObject_GetAttr(value, name));
-    if (!item) PyErr_Clear();
+    if (!item) DropError();
     if (item) Write(builder, Utf8(name), item.get(), depth + 1);
   }
   builder->End();
@@ -189,7 +189,7 @@ void ValueWriter::WriteOther(RecordBuilder* builder, std::string_view key, PyObj
       builder->Json("type", '"' + std::string(name) + '"');
       builder->Json("value", json);
       const PyRef held = PyRef::Steal(PyObject_GetAttr(value, held_name));
-      if (!held) PyErr_Clear();
+      if (!held) DropError();
       if (held) Write(builder, Utf8(held_name), held.get(), depth + 1);
       return builder->End();
     }
@@ -204,7 +204,7 @@ void ValueWriter::WriteOther(RecordBuilder* builder, std::string_view key, PyObj
   const PyRef name =
       PyRef::Steal(PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__qualname__"));
 #endif
-  if (!name) PyErr_Clear();
+  if (!name) DropError();
   PyRef held;
   builder->Object(key, Readable(name.get(), &held));
 }
@@ -353,7 +353,7 @@ void ValueWriter::Flatten(PyObject* value, FlatTensors* flat, int depth) const {
     flat->open.Leave();
   } else if (PyObject* name = HeldName(value)) {
     const PyRef held = PyRef::Steal(PyObject_GetAttr(value, name));
-    if (!held) return PyErr_Clear();
+    if (!held) return DropError();
     Flatten(held.get(), flat, depth + 1);
   }
 }
@@ -385,7 +385,7 @@ void ValueWriter::FlattenNewest(PyObject* value, FlatTensors* flat, int levels, 
       if (!item) break;
       FlattenNewest(item.get(), flat, levels - 1, left);
     }
-    return PyErr_Clear();
+    return DropError();
   }
   PyObject *name = nullptr, *item = nullptr;
   Py_ssize_t position = 0;
@@ -408,7 +408,7 @@ void ValueWriter::FlattenContainer(PyObject* value, PyObject* fields, FlatTensor
   while (PyDict_Next(fields, &position, &name, &item)) {
     const PyRef member =
         fields == value ? PyRef::Borrow(item) : PyRef::Steal(PyObject_GetAttr(value, name));
-    if (!member) PyErr_Clear();
+    if (!member) DropError();
     if (member) Flatten(member.get(), flat, depth + 1);
   }
 }

@@ -52,7 +52,6 @@ class Session:
         self._bench_path = None if config.bench_path is None else os.path.abspath(config.bench_path)
         self.current_step = 0
         self.writer: Any = None
-        self._finished: List[Any] = []  # writers that are still writing
         self._api_patches: Any = None
         self._call_patches: Any = None  # modules, groups and handles: stay until the step ends
         self._custom_patches: Dict[Any, Any] = {}
@@ -175,9 +174,6 @@ class Session:
         self._ended = True
         if self.writer is not None:
             self._close_step()
-        for writer in self._finished:
-            self._finish(writer)
-        self._finished.clear()
         self._report()
         if self._recorded > 0:
             say(BANNER)
@@ -277,14 +273,11 @@ class Session:
         for remove in self._gradient_watches:
             remove()
         self._gradient_watches.clear()
-        writer.close()
+        self._recorded += writer.finish()["recorded"]  # waits: a program may read its dump at once
         self._steps_taken += 1
         name = "debug.json" if self.config.level == "debug" else "dump.json"
         if writer.has_files():  # else it has said why not
             say(f"{name} is at {os.path.dirname(writer.directory)}")
-        for earlier in self._finished:
-            self._finish(earlier)
-        self._finished = [writer]
         _core.raise_errors()  # those of the step's end, in strict mode
 
     def _become_rank(self) -> None:
@@ -358,9 +351,6 @@ class Session:
             warn(f"no tensors are saved: {error}", kind="bench")
             checksums = {}
         _core.set_bench(checksums, self.config.diff_nums)
-
-    def _finish(self, writer: Any) -> None:
-        self._recorded += writer.finish()["recorded"]
 
     def _report(self) -> None:
         """What keeps the run from being a success, if nothing was recorded."""

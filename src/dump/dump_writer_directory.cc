@@ -22,15 +22,28 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What collecting has left in the directory of a unit.
-Result<std::vector<fs::path>> UnitFiles(const fs::path& directory) {
-  std::vector<fs::path> files;
+struct UnitFiles {
+  std::vector<fs::path> recorded;
+  std::vector<fs::path> temporary;
+};
+
+/// What collecting has left in the directory of a unit. Copies that a repair has kept stay.
+Result<UnitFiles> FindFiles(const fs::path& directory) {
+  UnitFiles files;
   std::error_code error;
   for (fs::directory_iterator entry(directory, error); !error && entry != fs::directory_iterator();
        entry.increment(error)) {
-    if (IsUnitFile(entry->path().filename().string())) files.push_back(entry->path());
+    const UnitFile kind = KindOfUnitFile(entry->path().filename().string());
+    std::error_code unknown;
+    if (kind == UnitFile::kRecorded) files.recorded.push_back(entry->path());
+    if (kind == UnitFile::kTemporary && entry->is_regular_file(unknown)) {
+      files.temporary.push_back(entry->path());
+    }
   }
-  if (!error || error == std::errc::no_such_file_or_directory) return files;
+  if (!error || error == std::errc::no_such_file_or_directory ||
+      error == std::errc::not_a_directory) {
+    return files;
+  }
   return IoError("cannot list the files of the earlier run", error.value(), directory.string());
 }
 
@@ -43,18 +56,21 @@ bool IsBeingWritten(const fs::path& file) {
 }
 
 Status CheckEarlierRun(const fs::path& directory, bool overwrite) {
-  MSPROBE_ASSIGN_OR_RETURN(const std::vector<fs::path> files, UnitFiles(directory));
-  if (files.empty()) return Status::Ok();
-  if (IsBeingWritten(directory / "dump.json") || IsBeingWritten(directory / "debug.json")) {
+  MSPROBE_ASSIGN_OR_RETURN(UnitFiles files, FindFiles(directory));
+  if (IsBeingWritten(directory / "dump.json") || IsBeingWritten(directory / "debug.json") ||
+      std::ranges::any_of(files.temporary, IsBeingWritten)) {
     return InvalidArgumentError("another dump is being written to this directory",
                                 "give each process its own rank or dump_path", directory.string());
   }
-  if (!overwrite) {
+  if (!files.recorded.empty() && !overwrite) {
     return InvalidArgumentError("the directory holds files of an earlier run",
                                 "choose another dump_path or set overwrite: true",
                                 directory.string());
   }
-  for (const fs::path& file : files) {
+  std::vector<fs::path> removed = std::move(files.recorded);
+  // Nothing is recorded there.
+  removed.insert(removed.end(), files.temporary.begin(), files.temporary.end());
+  for (const fs::path& file : removed) {
     std::error_code error;
     fs::remove_all(file, error);
     if (error) {
@@ -97,8 +113,8 @@ size_t CountProcesses(const fs::path& step) {
     const std::string name = entry->path().filename().string();
     if (!name.starts_with(kPrefix)) continue;
     if (!base::ParseUnsigned(std::string_view(name).substr(kPrefix.size()))) continue;
-    const auto files = UnitFiles(entry->path());
-    count += files.ok() && !files->empty();
+    const auto files = FindFiles(entry->path());
+    count += files.ok() && !files->recorded.empty();
   }
   return count;
 }
@@ -127,7 +143,10 @@ Status PrepareDumpPath(const std::string& dump_path, std::optional<int64_t> rank
                        std::string* warning) {
   size_t processes = 0;
   for (const auto& step : dump::StepDirectories(dump_path)) {
-    MSPROBE_RETURN_IF_ERROR(dump::CheckEarlierRun(step / dump::UnitName(rank), overwrite));
+    const Status checked = dump::CheckEarlierRun(step / dump::UnitName(rank), overwrite);
+    // What cannot be read, of another user, matters only when this run comes to that step.
+    const bool may_wait = !overwrite && checked.code() == StatusCode::kIo;
+    if (!checked.ok() && !may_wait) return checked;
     if (!rank) processes += dump::CountProcesses(step);
   }
   warning->clear();

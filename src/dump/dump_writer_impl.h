@@ -49,8 +49,8 @@ class DumpWriter::Impl {
   }
 
  private:
-  /// The writer thread wakes early for this much.
-  static constexpr size_t kBatchBytes = size_t{512} << 10;
+  /// The writer thread wakes early for this much: little is left to wait for when the step ends.
+  static constexpr size_t kBatchBytes = size_t{64} << 10;
 
   /// A record with tensor files, or all that came since the last one of these.
   struct Item {

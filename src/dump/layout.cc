@@ -70,7 +70,7 @@ void Sort(const fs::directory_entry& entry, Contents* contents) {
     contents->has_dump_files = true;
     return;
   }
-  if (!is_dump_file && IsUnitFile(name)) return;
+  if (!is_dump_file && KindOfUnitFile(name) != UnitFile::kForeign) return;
   if (!is_directory) {
     contents->foreign.push_back(entry.path());
     return;
@@ -261,13 +261,21 @@ void AppendMissing(std::string_view side, const std::vector<std::string>& missin
 
 }  // namespace
 
-bool IsUnitFile(std::string_view name) {
-  for (const std::string_view left : {".tmp", ".torn"}) {
-    if (const size_t dot = name.rfind(left); dot != std::string_view::npos) {
-      name = name.substr(0, dot);
-    }
-  }
-  return Contains(kDumpFiles, name) || Contains(kCompanions, name);
+UnitFile KindOfUnitFile(std::string_view name) {
+  const auto is_recorded = [](std::string_view file) {
+    return Contains(kDumpFiles, file) || Contains(kCompanions, file);
+  };
+  if (is_recorded(name)) return UnitFile::kRecorded;
+  const size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos || !is_recorded(name.substr(0, dot))) return UnitFile::kForeign;
+  const std::string_view suffix = name.substr(dot + 1);
+  const size_t line = suffix.find('_');
+  const std::string_view word = suffix.substr(0, line);
+  const bool has_serial =
+      line != std::string_view::npos && base::ParseUnsigned(suffix.substr(line + 1));
+  if (word == "torn" && (has_serial || word == suffix)) return UnitFile::kTornCopy;
+  const bool has_process = word.starts_with("tmp") && base::ParseUnsigned(word.substr(3));
+  return has_process && has_serial ? UnitFile::kTemporary : UnitFile::kForeign;
 }
 
 Result<DumpTree> FindDumpUnits(const fs::path& root, base::Diagnostics* diagnostics) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -28,9 +29,14 @@ struct DumpTree {
   std::vector<DumpUnit> units;  ///< numeric order: steps, then ranks
 };
 
-/// Whether this is the name of something that a collection writes into a unit's directory, or of
-/// what a kill ("dump.json.tmp41_2") or a repair ("dump.json.torn") has left of it.
-bool IsUnitFile(std::string_view name);
+/// What a name in the directory of a unit stands for.
+enum class UnitFile : uint8_t {
+  kForeign,    ///< nothing that msprobe writes
+  kRecorded,   ///< what a collection writes
+  kTemporary,  ///< a file of it that has no name yet, or that a kill has left: dump.json.tmp41_2
+  kTornCopy,   ///< what a repair keeps: dump.json.torn, dump.json.torn_1
+};
+UnitFile KindOfUnitFile(std::string_view name);
 
 /// Classifies what lies under `root`. Foreign entries go to diagnostics.
 Result<DumpTree> FindDumpUnits(const std::filesystem::path& root, base::Diagnostics* diagnostics);

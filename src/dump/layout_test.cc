@@ -53,7 +53,8 @@ using Names = std::vector<std::string>;
 TEST_F(LayoutTest, ADirectoryWithDumpFilesIsOneRank) {
   const fs::path root = Make("a", {"."});
   fs::create_directories(root / "dump_tensor_data");
-  for (const char* name : {"ledger.json", "dump.json.torn", "stack.json.tmp41_2"}) {
+  for (const char* name :
+       {"ledger.json", "dump.json.torn", "dump.json.torn_1", "stack.json.tmp41_2"}) {
     std::ofstream(root / name) << "{}";
   }
   const DumpTree tree = Find(root);
@@ -62,6 +63,21 @@ TEST_F(LayoutTest, ADirectoryWithDumpFilesIsOneRank) {
   EXPECT_EQ(tree.units[0].directory, root);
   EXPECT_FALSE(tree.units[0].rank.has_value());
   EXPECT_TRUE(diagnostics_.entries().empty());
+}
+
+TEST_F(LayoutTest, NamesInADirectory) {
+  for (const char* name : {"dump.json", "dump_tensor_data", "ledger.json"}) {
+    EXPECT_EQ(KindOfUnitFile(name), UnitFile::kRecorded) << name;
+  }
+  EXPECT_EQ(KindOfUnitFile("debug.json.tmp41_2"), UnitFile::kTemporary);
+  EXPECT_EQ(KindOfUnitFile("dump.json.torn"), UnitFile::kTornCopy);
+  EXPECT_EQ(KindOfUnitFile("dump.json.torn_12"), UnitFile::kTornCopy);
+  for (const char* name :
+       {"", ".", "dump", "dump.json.", "dump.json.tmp", "dump.json.tmp4", "dump.json.tmp4_",
+        "dump.json.tmp_4", "dump.json.tmp4_2x", "dump.json.tmpl", "dump.json.torn_",
+        "dump.json.torn_x", "dump.json.torn.old", "a.tmp4_2", "dump.json5"}) {
+    EXPECT_EQ(KindOfUnitFile(name), UnitFile::kForeign) << name;
+  }
 }
 
 TEST_F(LayoutTest, OneOfTheThreeFilesIsEnough) {

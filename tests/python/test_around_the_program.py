@@ -1,6 +1,7 @@
 """Compilers and modes, which see what is called: they and the tool do not disturb each other."""
 
 import pytest
+import torch
 
 from conftest import read_dump
 
@@ -24,6 +25,34 @@ def test_what_a_compiler_looks_at_is_not_recorded(run_script, tmp_path):
     )
     first, second = (read_dump(tmp_path / "dump", step).names for step in (0, 1))
     assert first == second and "Functional.gelu.0.forward" in first
+
+
+@pytest.mark.parametrize("how, named", [
+    ("model = torch.compile(model, backend='eager')", "OptimizedModule is"),
+    ("model.compile(backend='eager')", "Sequential is"),
+    ("for part in model: part.compile(backend='eager')", "0, 1, 2, … is"),
+    ("torch.compile(model, backend='eager')", None),
+])
+def test_a_compiled_model_is_told(how, named, run_script):
+    if not hasattr(torch.nn.Module, "compile"):
+        pytest.skip("this torch has no Module.compile()")
+    result = run_script(
+        f"""
+        import torch
+        from torch import nn
+        from msprobe.pytorch import PrecisionDebugger
+        model = nn.Sequential(*(nn.ReLU() for _ in range(4)))
+        {how}
+        debugger = PrecisionDebugger(dump_path="dump", level="L0")
+        for _ in range(2):
+            with debugger.collect(model):
+                model(torch.ones(2, 4))
+        """
+    )
+    warnings = [line for line in result.stderr.splitlines() if "torch.compile" in line]
+    assert len(warnings) == (named is not None)
+    if named:
+        assert f"warning: {named} compiled" in warnings[0] and "force_eager" in warnings[0]
 
 
 @pytest.mark.parametrize("path", ["0", "1"])  # of reading: from memory, on the device

@@ -280,6 +280,18 @@ def test_step_that_is_left_open_is_finished_at_exit(run_script, tmp_path):
     assert read_dump(tmp_path / "dump").ledger["entries"]["recorded"] == 1
 
 
+@pytest.mark.parametrize("task", ["statistics", "tensor"])
+def test_the_dump_is_whole_when_step_returns(task, debugger, tmp_path):
+    d = debugger(level="L1", task=task)
+    for step in range(3):
+        with d.collect():
+            for _ in range(50):
+                torch.sin(torch.ones(100))
+        dump = read_dump(tmp_path / "dump", step)
+        assert len(dump.names) == dump.ledger["entries"]["recorded"] == 50
+        assert len(list(dump.directory.rglob("*.pt"))) == (100 if task == "tensor" else 0)
+
+
 def test_import_pulls_in_nothing_heavy(run_script):
     run_script(
         """

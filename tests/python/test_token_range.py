@@ -138,3 +138,24 @@ def test_a_token_range_that_matched_nothing(debugger, tmp_path, capfd):
     assert ("token_range [5, 9] matched nothing, the model was called 2 times in a step"
             in capfd.readouterr().err)
     assert read_dump(tmp_path / "dump").ledger["entries"]["skipped"] == {"token_range": 2}
+
+
+class CallsItself(nn.Module):
+    def forward(self, x, deeper):
+        x = torch.sin(x)
+        if deeper:
+            x = self(x, deeper - 1)
+        return torch.cos(x)
+
+
+@pytest.mark.parametrize("token_range, calls", [((0, 0), 3), ((1, 1), 2), ((0, 3), 4)])
+def test_a_model_that_calls_itself(token_range, calls, debugger, tmp_path):
+    model = CallsItself()
+    d = debugger(level="L1")
+    with d.collect(model, token_range=token_range):
+        model(torch.ones(1), 2)
+        model(torch.ones(1), 0)
+    PrecisionDebugger._forget()
+    dump = read_dump(tmp_path / "dump")
+    for name in ("sin", "cos"):
+        assert sum(f"Torch.{name}." in n for n in dump.names) == calls

@@ -105,3 +105,36 @@ def test_what_is_printed_on_a_closed_stream_does_not_land_in_a_file(run_script, 
     assert "Module.0.Linear.forward.0" in dump.data
     for path in (tmp_path / "dump").rglob("*"):
         assert path.is_dir() or b"a library warns" not in path.read_bytes(), path
+
+
+@pytest.mark.parametrize("where", ["key", "device"])
+def test_an_interrupt_while_the_tool_is_at_work_is_the_programs(where, run_script, tmp_path):
+    result = run_script(
+        """
+        import signal, sys
+        import torch
+        from msprobe.pytorch import PrecisionDebugger, tensors
+
+        def interrupt(*args):
+            signal.raise_signal(signal.SIGINT)
+            return "a key"
+
+        class Key:
+            __str__ = interrupt
+
+        if sys.argv[1] == "device":
+            tensors.start = tensors.summarize = interrupt
+        debugger = PrecisionDebugger(level="debug", dump_path="dump")
+        debugger.start()
+        try:
+            debugger.save({Key() if sys.argv[1] == "key" else "a key": torch.ones(1)}, "name")
+            for _ in range(1000):
+                pass
+        except KeyboardInterrupt:
+            print("interrupted")
+        """,
+        where,
+        env={"MSPROBE_FORCE_DEVICE_PATH": "1"},
+    )
+    assert "interrupted" in result.stdout
+    assert read_dump(tmp_path / "dump").ledger["problems"] == 0

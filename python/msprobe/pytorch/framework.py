@@ -16,6 +16,7 @@ class TorchFramework:
 
     def __init__(self) -> None:
         self._function_hook = gradients.FunctionHook()
+        self._started = False
 
     def set_up(self) -> dict:
         return {
@@ -66,7 +67,9 @@ class TorchFramework:
         return module_calls.own_parameters(module)
 
     def watch_objects(self, models: List[Any], config: Any) -> None:
-        pass
+        if not self._started:
+            self._started = True
+            module_calls.warn_of_compiled(models)
 
     def watch_api_calls(self, patches: Any, config: Any) -> List[str]:
         return api_calls.watch(patches, config)

@@ -7,6 +7,7 @@ import torch
 
 from msprobe.framework import ModuleEntry
 from msprobe.modules import subclasses, walk
+from msprobe.notices import warn
 from msprobe.trampoline import make_trampoline
 
 
@@ -39,3 +40,20 @@ def _leave_out_compilers(patches: Any) -> None:
     compiler = getattr(convert, "CatchErrorsWrapper", None)
     if compiler is not None:
         patches.add(compiler.__call__, "quiet", "", make_trampoline)
+
+
+def warn_of_compiled(models: List[Any]) -> None:
+    """A compiled part runs as one program: what is inside is not called."""
+    found = [name or type(model).__name__ for model in models
+             for name, module in model.named_modules() if _is_compiled(module)]
+    if found:
+        shown = ", ".join(found[:3]) + (", …" if len(found) > 3 else "")
+        warn(f"{shown} is compiled by torch.compile, what runs inside is not recorded as without it: collect "
+             'with torch.compiler.set_stance("force_eager"), or without compiling', kind="compiled")
+
+
+def _is_compiled(module: Any) -> bool:
+    if getattr(module, "_compiled_call_impl", None) is not None:
+        return True
+    frames = sys.modules.get("torch._dynamo.eval_frame")
+    return frames is not None and isinstance(module, frames.OptimizedModule)
