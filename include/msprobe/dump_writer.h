@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -122,6 +123,8 @@ class DumpWriter {
   void Close();
   /// Close(), then waits until the files are complete, ledger.json included.
   DumpCounts Finish();
+  /// Close(), then waits so long at most; whether the files are complete.
+  bool FinishWithin(std::chrono::milliseconds time);
 
   /// The process group has appeared: proc<PID> becomes rank<R>, also while records are written.
   /// Errors: InvalidArgument (that rank holds an earlier run, or the name is a rank already), Io.

@@ -60,6 +60,12 @@ void BindWriter(nb::module_& m) {
                   nb::arg("rank").none(), nb::arg("task"), nb::arg("level"), nb::arg("framework"),
                   nb::arg("extra_info"), nb::arg("overwrite"), nb::arg("in_background"),
                   nb::arg("tensor_format"), nb::arg("budget").none())
+      .def(
+          "finish_within",
+          [](DumpWriter& writer, double seconds) {
+            return writer.FinishWithin(std::chrono::milliseconds(static_cast<int>(seconds * 1e3)));
+          },
+          nb::arg("seconds"), nb::call_guard<nb::gil_scoped_release>())
       .def("finish",
            [](DumpWriter& writer) {
              DumpCounts counts;

@@ -98,11 +98,18 @@ struct RecentOutput {
   bool reshaped = false;  ///< the tap sits below a view; its gradient has another shape
 };
 
+/// The outermost call of the model that this thread is in, where only some of them are recorded.
+struct TokenCall {
+  uint64_t step_id = 0;  ///< it began in; of another step: there is none
+  bool recorded = false;
+};
+
 struct ThreadState {
   std::vector<std::unique_ptr<Frame>> frames;  ///< the first `depth` are open, the rest is kept
   size_t depth = 0;
   int busy = 0;         ///< the tool itself is working: nothing is recorded
   bool in_api = false;  ///< inside a recorded API: what it calls is not recorded
+  TokenCall token;
   std::vector<WatchedInput> watch;
   std::vector<SequenceRange> claimed;  ///< nodes made by finished calls, sorted
   std::vector<RecentOutput> recent;

@@ -184,8 +184,9 @@ PyObject* Collector::CallGroup(CallSite* site, PyObject* const* args, size_t fla
 PyObject* Collector::CallRecorded(CallSite* site, std::shared_ptr<ModuleInfo> module,
                                   PyObject* const* args, size_t flags, PyObject* names) {
   ThreadState& thread = CurrentThread();
-  if (!in_token_range_ && !only_recompute_) return CallOutside(site, args, flags, names);
-  if (!in_token_range_ || (only_recompute_ && (taps_ == nullptr || !taps_->in_backward()))) {
+  const bool in_range = InTokenRange(thread);
+  if (!in_range && !only_recompute_) return CallOutside(site, args, flags, names);
+  if (!in_range || (only_recompute_ && (taps_ == nullptr || !taps_->in_backward()))) {
     return site->kind == CallKind::kCompiled ? CallCompiled(site, args, flags, names)
                                              : CallOriginal(site, args, flags, names);
   }

@@ -107,6 +107,9 @@ class Collector : public GradientSink {
   /// Whether the call is one of those that a token range counts.
   bool IsToken(const CallSite& site, PyObject* const* args, size_t flags) const;
   PyObject* CallToken(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
+  bool InTokenRange(const ThreadState& thread) const {
+    return thread.token.step_id == step_id_ ? thread.token.recorded : in_token_range_;
+  }
   PyObject* CallModule(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
   PyObject* CallCompiled(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
   PyObject* CallBackward(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
@@ -174,12 +177,12 @@ class Collector : public GradientSink {
   uint64_t open_calls_ = 0;  // with a forward entry to come
   int64_t root_calls_ = 0;
   std::unordered_map<std::string, uint32_t> saved_names_;
-  bool enabled_ = false;         // some calls are recorded
-  bool only_recompute_ = false;  // after Stop()
-  bool in_token_range_ = true;
-  bool in_token_call_ = false;  // a call of the model that the range has is running
-  bool gradients_ = false;      // gradients still belong to this step
-  bool had_backward_ = false;   // in this step
+  bool enabled_ = false;          // some calls are recorded
+  bool only_recompute_ = false;   // after Stop()
+  bool in_token_range_ = true;    // for threads that are in no call of the model
+  int64_t open_token_calls_ = 0;  // of the model, that the range has
+  bool gradients_ = false;        // gradients still belong to this step
+  bool had_backward_ = false;     // in this step
 
   friend PyObject* Invoke(CallSite*, PyObject* const*, size_t, PyObject*);
   friend PyObject* WaitableDied(PyObject*, PyObject*);

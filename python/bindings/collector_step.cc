@@ -55,7 +55,7 @@ void Collector::BeginStep(std::shared_ptr<DumpWriter> writer) {
   TheErrors().BeginStep(writer_);
   filter.BeginStep();
   in_token_range_ = !token_range_.has_value();
-  in_token_call_ = false;
+  open_token_calls_ = 0;
   gradients_ = true;
 }
 

@@ -27,21 +27,28 @@ PyObject* Collector::CallToken(CallSite* site, PyObject* const* args, size_t fla
                                PyObject* names) {
   ThreadState& thread = CurrentThread();
   const int64_t token = root_calls_++;
-  const auto [first, last] = *token_range_;
   const uint64_t step = step_id_;
-  const bool was_inside = in_token_range_;
+  const bool was_inside = InTokenRange(thread);
+  const TokenCall around = thread.token;
   // A model that calls itself: the inner call is part of the outer one, whatever its number.
-  const bool is_outer = !in_token_call_;
-  if (is_outer) in_token_call_ = in_token_range_ = first <= token && token <= last;
+  const bool is_part = around.step_id == step && around.recorded;
+  const bool recorded = token_range_->first <= token && token <= token_range_->second;
+  if (!is_part) {
+    thread.token = {step, recorded};
+    open_token_calls_ += recorded ? 1 : 0;
+    in_token_range_ = open_token_calls_ > 0;
+  }
   // An API that began outside the range, like a registered generate(), is not recorded: what it
   // calls inside the range is.
-  if (in_token_range_ && !was_inside) thread.in_api = false;
+  if (InTokenRange(thread) && !was_inside) thread.in_api = false;
   PyObject* result = thread.in_api ? PyObject_Vectorcall(site->original.get(), args, flags, names)
                                    : CallModule(site, args, flags, names);
+  thread.token = around;
   // A call may outlive its step; then the range is another's.
-  if (is_outer && step == step_id_) {
-    in_token_call_ = false;
-    if (root_calls_ > last) in_token_range_ = false;
+  if (!is_part && step == step_id_) {
+    open_token_calls_ -= recorded ? 1 : 0;
+    const bool between = token_range_->first < root_calls_ && root_calls_ <= token_range_->second;
+    in_token_range_ = open_token_calls_ > 0 || between;
   }
   return result;
 }

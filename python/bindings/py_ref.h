@@ -62,13 +62,8 @@ class SavedError {
   PyObject* traceback_;
 };
 
-/// Forgets the error that is set, if any. The user's Ctrl-C may have come while the tool was at
-/// work: it is raised again when the program goes on.
-inline void DropError() {
-  if (PyErr_Occurred() == nullptr) return;
-  if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) != 0) PyErr_SetInterrupt();
-  PyErr_Clear();
-}
+/// Forgets the error that is set, if any; see ToolErrors::Drop().
+void DropError();
 
 /// UTF-8 of a str that lives as long as `object`; empty for anything else.
 inline std::string_view Utf8(PyObject* object) {

@@ -64,10 +64,6 @@ ToolErrors& TheErrors() {
 ToolErrors::ToolErrors() : strict_(StrictMode()) {}
 
 std::string ToolErrors::Take(std::string_view work) {
-  if (PyErr_Occurred() != nullptr && PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) != 0) {
-    DropError();  // it is the program's
-    return "interrupted";
-  }
   PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
   PyErr_Fetch(&type, &value, &traceback);
   if (type == nullptr) return {};
@@ -77,9 +73,30 @@ std::string ToolErrors::Take(std::string_view work) {
   PyRef error = PyRef::Steal(value);
   std::string text = Describe(error.get());
   Count(work, text);
-  if (strict_ && !pending_) pending_ = std::move(error);
+  Keep(error.get());
   return text;
 }
+
+void ToolErrors::Keep(PyObject* error) {
+  if (!PyErr_GivenExceptionMatches(error, PyExc_Exception)) {
+    pending_ = PyRef::Borrow(error);
+    order_of_ = PyThread_get_thread_ident();
+  } else if (strict_ && !pending_) {
+    pending_ = PyRef::Borrow(error);
+  }
+}
+
+void ToolErrors::Drop() {
+  if (PyErr_Occurred() == nullptr) return;
+  if (PyErr_ExceptionMatches(PyExc_Exception) != 0) return PyErr_Clear();
+  PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  const PyRef taken[] = {PyRef::Steal(type), PyRef::Steal(value), PyRef::Steal(traceback)};
+  Keep(value);
+}
+
+void DropError() { TheErrors().Drop(); }
 
 void ToolErrors::Add(std::string_view work, const std::exception& error) {
   DropError();
@@ -96,7 +113,9 @@ void ToolErrors::Count(std::string_view work, const std::string& text) {
 
 PyObject* ToolErrors::Raise(PyObject* result) {
   if (result == nullptr) return nullptr;  // the program's own error goes first
+  if (order_of_ != 0 && order_of_ != PyThread_get_thread_ident()) return result;
   Py_DECREF(result);
+  order_of_ = 0;
   const PyRef error = std::move(pending_);
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.get())), error.get());
   return nullptr;

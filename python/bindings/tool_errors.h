@@ -18,7 +18,8 @@ namespace msprobe::python {
 /// What goes wrong in the tool itself while the program runs. The program does not see it: it is
 /// counted, and named once a kind in dump_error_info.log and in the ledger of the step. In strict
 /// mode (MSPROBE_STRICT=1) the first error is also raised, as soon as the tool gives control back.
-/// One per process; used under the GIL.
+/// So is what is no error but an order of the program's that came meanwhile, like KeyboardInterrupt
+/// and the SystemExit of a signal handler: in the same thread. One per process; used under the GIL.
 class ToolErrors {
  public:
   ToolErrors();
@@ -27,6 +28,8 @@ class ToolErrors {
   /// happens. `work` says what was being done: "describing a value".
   std::string Take(std::string_view work);
   void Add(std::string_view work, const std::exception& error);
+  /// Forgets an error that was to be expected.
+  void Drop();
 
   /// What a function of the tool gives back to the program: `result`, or null with an error set if
   /// one is to be raised. Steals and gives a reference.
@@ -37,11 +40,13 @@ class ToolErrors {
 
  private:
   void Count(std::string_view work, const std::string& text);
+  void Keep(PyObject* error);
   PyObject* Raise(PyObject* result);
 
   std::shared_ptr<DumpWriter> writer_;
   std::map<std::string, uint64_t> counts_;  // "describing a value: KeyError: 'x'"
-  PyRef pending_;                           // strict mode: the exception to raise
+  PyRef pending_;                           // the exception to raise
+  unsigned long order_of_ = 0;              // if it is an order: the thread that got it
   bool strict_;
 };
 

@@ -141,8 +141,10 @@ class BaseDebugger:
         try:
             yield
         finally:
-            self._session.stop()
-            self._session.step()
+            try:
+                self._session.stop()
+            finally:
+                self._session.step()
 
     @classmethod
     def _forget(cls) -> None:

@@ -52,6 +52,7 @@ class Session:
         self._bench_path = None if config.bench_path is None else os.path.abspath(config.bench_path)
         self.current_step = 0
         self.writer: Any = None
+        self._unfinished: List[Any] = []  # writers that are still writing
         self._api_patches: Any = None
         self._call_patches: Any = None  # modules, groups and handles: stay until the step ends
         self._custom_patches: Dict[Any, Any] = {}
@@ -110,6 +111,8 @@ class Session:
             self._become_rank()
             self._close_step()
         self.current_step += 1
+        self._wait_for_writers()
+        _core.raise_errors()  # those of the step's end, in strict mode
         if self.config.step and self.current_step > max(self.config.step) and not self._ended:
             self.end()
 
@@ -174,6 +177,7 @@ class Session:
         self._ended = True
         if self.writer is not None:
             self._close_step()
+        self._wait_for_writers()
         self._report()
         if self._recorded > 0:
             say(BANNER)
@@ -264,6 +268,7 @@ class Session:
 
     def _close_step(self) -> None:
         writer, self.writer = self.writer, None
+        self._unfinished.append(writer)
         if self._token_range is not None:
             self._most_root_calls = max(self._most_root_calls, _core.root_calls())
         _core.end_step()
@@ -273,12 +278,21 @@ class Session:
         for remove in self._gradient_watches:
             remove()
         self._gradient_watches.clear()
-        self._recorded += writer.finish()["recorded"]  # waits: a program may read its dump at once
         self._steps_taken += 1
-        name = "debug.json" if self.config.level == "debug" else "dump.json"
-        if writer.has_files():  # else it has said why not
-            say(f"{name} is at {os.path.dirname(writer.directory)}")
-        _core.raise_errors()  # those of the step's end, in strict mode
+
+    def _wait_for_writers(self) -> None:
+        """A program may read its dump at once. One that is interrupted here waits when it ends."""
+        for writer in list(self._unfinished):
+            while not writer.finish_within(seconds=0.1):  # between which signals come through
+                pass
+            try:
+                self._unfinished.remove(writer)
+            except ValueError:
+                continue  # another thread has waited as well
+            self._recorded += writer.finish()["recorded"]
+            name = "debug.json" if self.config.level == "debug" else "dump.json"
+            if writer.has_files():  # else it has said why not
+                say(f"{name} is at {os.path.dirname(writer.directory)}")
 
     def _become_rank(self) -> None:
         rank = self._rank()

@@ -17,6 +17,8 @@ namespace msprobe::dump {
 
 namespace {
 
+constexpr int kAttempts = 3;
+
 /// Creates a file of its own beside `path`; `temporary` gets its name.
 int CreateBeside(const std::filesystem::path& path, std::string* temporary) {
   static std::atomic<uint32_t> serial{0};
@@ -27,6 +29,14 @@ int CreateBeside(const std::filesystem::path& path, std::string* temporary) {
                                           O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, base::kFileMode);
     // An earlier process with this number may have left one.
     if (fd >= 0 || errno != EEXIST) return fd;
+  }
+}
+
+/// Whoever looks whether the file is locked holds a lock for a moment; nobody is waited for longer.
+void LockWhatIsOurs(int fd) {
+  for (int tries = 0; tries < 100 && ::flock(fd, LOCK_EX | LOCK_NB) != 0; ++tries) {
+    if (errno != EWOULDBLOCK) return;  // the file system has no locks
+    ::usleep(1000);
   }
 }
 
@@ -47,7 +57,9 @@ int GiveName(const std::string& temporary, const std::filesystem::path& path, bo
 GrowingJson::~GrowingJson() { Close(); }
 
 void GrowingJson::Close() {
-  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+  if (fd_ < 0) return;
+  ::flock(fd_, LOCK_UN);  // a forked child may hold the file open for longer
+  ::close(std::exchange(fd_, -1));
 }
 
 Status GrowingJson::Create(const std::filesystem::path& path, std::string_view head,
@@ -57,18 +69,24 @@ Status GrowingJson::Create(const std::filesystem::path& path, std::string_view h
   // Without members the brackets close on the same line.
   const size_t bracket = tail.find_first_of("}]");
   const std::string text = std::string(head).append(tail.substr(bracket));
-  // Under a name of its own until its head is there: a kill in between leaves no empty file.
-  std::string temporary;
-  fd_ = CreateBeside(path, &temporary);
-  if (fd_ < 0) return IoError("cannot create the file", errno, path.string());
-  // From here on no memory is needed, but for saying what went wrong.
-  [[maybe_unused]] const int locked = ::flock(fd_, LOCK_EX | LOCK_NB);
   end_ = head.size();
-  const int unwritten = base::TryWriteFullyAt(fd_, text, 0);
-  const int unnamed = unwritten == 0 ? GiveName(temporary, path, exclusive) : 0;
-  if (unwritten == 0 && unnamed == 0) return Status::Ok();
-  ::unlink(temporary.c_str());
-  Close();
+  int unwritten = 0;
+  int unnamed = 0;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    // Under a name of its own until its head is there: a kill in between leaves no empty file.
+    std::string temporary;
+    fd_ = CreateBeside(path, &temporary);
+    if (fd_ < 0) return IoError("cannot create the file", errno, path.string());
+    // From here on no memory is needed, but for saying what went wrong.
+    LockWhatIsOurs(fd_);
+    unwritten = base::TryWriteFullyAt(fd_, text, 0);
+    unnamed = unwritten == 0 ? GiveName(temporary, path, exclusive) : 0;
+    if (unwritten == 0 && unnamed == 0) return Status::Ok();
+    ::unlink(temporary.c_str());
+    Close();
+    if (unnamed != ENOENT)
+      break;  // else one that begins took it, not locked yet, for what a kill has left
+  }
   if (unwritten != 0) return IoError("cannot write the file", unwritten, path.string());
   if (!exclusive || unnamed != EEXIST) {
     return IoError("cannot create the file", unnamed, path.string());

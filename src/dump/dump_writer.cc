@@ -179,6 +179,9 @@ bool DumpWriter::Impl::EnsureThread() {
     thread_ = std::thread([this] {
       StandBack();
       Run();
+      const std::lock_guard ending(thread_mutex_);
+      ended_ = true;
+      thread_ends_.notify_all();
     });
   } catch (const std::exception& error) {  // no thread, or no memory
     closed_.store(true, std::memory_order_relaxed);
@@ -214,14 +217,25 @@ bool DumpWriter::Impl::HasFiles() {
 }
 
 void DumpWriter::Impl::Finish() {
-  Close();
-  const std::lock_guard lock(thread_mutex_);
-  if (std::exchange(finished_, true)) return;
-  if (thread_.joinable()) {
-    thread_.join();
-  } else {
-    files_.Finish();
+  while (!FinishWithin(std::chrono::hours(1))) {
   }
+}
+
+bool DumpWriter::Impl::FinishWithin(std::chrono::milliseconds time) {
+  Close();
+  std::unique_lock lock(thread_mutex_);
+  if (thread_.joinable() && !thread_ends_.wait_for(lock, time, [this] { return ended_; })) {
+    return false;
+  }
+  if (std::exchange(finished_, true)) return true;
+  if (!thread_.joinable()) {
+    files_.Finish();
+    return true;
+  }
+  std::thread thread = std::move(thread_);
+  lock.unlock();  // which the thread needs at its very end
+  thread.join();
+  return true;
 }
 
 Result<std::unique_ptr<DumpWriter>> DumpWriter::Open(DumpWriterOptions options) {
@@ -301,6 +315,11 @@ bool DumpWriter::HasFiles() {
 
 void DumpWriter::Close() {
   if (Impl* impl = Owned()) impl->Close();
+}
+
+bool DumpWriter::FinishWithin(std::chrono::milliseconds time) {
+  Impl* impl = Owned();
+  return impl == nullptr || impl->FinishWithin(time);
 }
 
 DumpCounts DumpWriter::Finish() {

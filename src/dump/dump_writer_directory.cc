@@ -68,7 +68,7 @@ Status CheckEarlierRun(const fs::path& directory, bool overwrite) {
                                 directory.string());
   }
   std::vector<fs::path> removed = std::move(files.recorded);
-  // Nothing is recorded there.
+  // Nothing is recorded there. Another process that begins may have named one meanwhile.
   removed.insert(removed.end(), files.temporary.begin(), files.temporary.end());
   for (const fs::path& file : removed) {
     std::error_code error;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -39,6 +40,7 @@ class DumpWriter::Impl {
   void Flush();
   void Close();
   void Finish();
+  bool FinishWithin(std::chrono::milliseconds time);
   bool HasFiles();
 
   dump::Ledger& ledger() { return ledger_; }
@@ -99,8 +101,10 @@ class DumpWriter::Impl {
   enum class Files : uint8_t { kUnknown, kMade, kFailed };
   std::atomic<Files> made_{Files::kUnknown};
   std::mutex thread_mutex_;
-  bool finished_ = false;  // guarded by thread_mutex_, as is thread_
+  bool finished_ = false;  // guarded by thread_mutex_, as are thread_ and ended_
   std::thread thread_;
+  bool ended_ = false;  // all that the thread does
+  std::condition_variable thread_ends_;
 };
 
 }  // namespace msprobe

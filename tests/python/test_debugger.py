@@ -292,6 +292,59 @@ def test_the_dump_is_whole_when_step_returns(task, debugger, tmp_path):
         assert len(list(dump.directory.rglob("*.pt"))) == (100 if task == "tensor" else 0)
 
 
+class Interrupted:
+    """A writer that the user does not wait for."""
+
+    def __init__(self, writer):
+        self.writer, self.waited = writer, 0
+
+    def __getattr__(self, name):
+        return getattr(self.writer, name)
+
+    def finish_within(self, seconds):
+        self.waited += 1
+        if self.waited == 1:
+            raise KeyboardInterrupt
+        return self.writer.finish_within(seconds)
+
+
+def test_the_user_interrupts_while_files_are_written(debugger, tmp_path, capfd):
+    d = debugger(level="L1")
+    d.start()
+    _sin()
+    d.stop()
+    d._session.writer = Interrupted(d._session.writer)
+    with pytest.raises(KeyboardInterrupt):
+        d.step()
+    with d.collect():
+        _sin()
+    PrecisionDebugger._forget()
+    for step in (0, 1):
+        assert read_dump(tmp_path / "dump", step).ledger["entries"]["recorded"] == 1
+    assert "nothing was" not in capfd.readouterr().err
+
+
+def test_a_thread_is_in_step_when_the_program_ends(run_script, tmp_path):
+    write_config(tmp_path, level="L1", task="tensor")
+    run_script(
+        """
+        import sys, threading
+        import torch
+        from msprobe.pytorch import PrecisionDebugger
+        debugger = PrecisionDebugger(config_path="config.json")
+        debugger.start()
+        for _ in range(1000):
+            torch.sin(torch.randn(100, 100))
+        debugger.stop()
+        threading.Thread(target=debugger.step, daemon=True).start()
+        while debugger._session.writer is not None:
+            pass
+        sys.exit(0)
+        """
+    )
+    assert read_dump(tmp_path / "dump").ledger["entries"]["recorded"] == 1000
+
+
 def test_import_pulls_in_nothing_heavy(run_script):
     run_script(
         """

@@ -1,5 +1,6 @@
 """token_range: of the calls of the model only some are recorded."""
 
+import threading
 import types
 
 import pytest
@@ -138,6 +139,32 @@ def test_a_token_range_that_matched_nothing(debugger, tmp_path, capfd):
     assert ("token_range [5, 9] matched nothing, the model was called 2 times in a step"
             in capfd.readouterr().err)
     assert read_dump(tmp_path / "dump").ledger["entries"]["skipped"] == {"token_range": 2}
+
+
+@pytest.mark.parametrize("token_range, sines, cosines", [((0, 1), 2, 2), ((1, 1), 1, 1), ((0, 0), 1, 1)])
+def test_calls_in_threads_that_overlap(token_range, sines, cosines, debugger, tmp_path):
+    class Overlaps(nn.Module):
+        def forward(self, x, begun, goes_on):
+            x = torch.sin(x)
+            begun.set()
+            assert goes_on.wait(60)
+            return torch.cos(x)
+
+    model = Overlaps()
+    d = debugger(level="L1")
+    with d.collect(model, token_range=token_range):
+        events = [(threading.Event(), threading.Event()) for _ in range(2)]
+        threads = [threading.Thread(target=model, args=(torch.ones(1), *both)) for both in events]
+        for thread, (begun, _) in zip(threads, events):
+            thread.start()
+            assert begun.wait(60)
+        for thread, (_, goes_on) in zip(threads, events):
+            goes_on.set()
+            thread.join()
+    PrecisionDebugger._forget()
+    dump = read_dump(tmp_path / "dump")
+    assert sum(".sin." in n for n in dump.names) == sines
+    assert sum(".cos." in n for n in dump.names) == cosines
 
 
 class CallsItself(nn.Module):

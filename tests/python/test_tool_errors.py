@@ -1,5 +1,7 @@
 """Errors of the tool itself: counted and named, never raised into the program unless it asks."""
 
+import json
+
 import pytest
 
 from conftest import read_dump
@@ -107,17 +109,24 @@ def test_what_is_printed_on_a_closed_stream_does_not_land_in_a_file(run_script, 
         assert path.is_dir() or b"a library warns" not in path.read_bytes(), path
 
 
+@pytest.mark.parametrize("order", ["KeyboardInterrupt", "SystemExit"])
 @pytest.mark.parametrize("where", ["key", "device"])
-def test_an_interrupt_while_the_tool_is_at_work_is_the_programs(where, run_script, tmp_path):
+def test_an_order_while_the_tool_is_at_work_is_the_programs(where, order, run_script, tmp_path):
     result = run_script(
         """
         import signal, sys
         import torch
         from msprobe.pytorch import PrecisionDebugger, tensors
 
+        orders = [signal.SIGINT]
+
         def interrupt(*args):
-            signal.raise_signal(signal.SIGINT)
+            while orders:
+                signal.raise_signal(orders.pop())
             return "a key"
+
+        if sys.argv[2] == "SystemExit":
+            signal.signal(signal.SIGINT, lambda *_: sys.exit(7))
 
         class Key:
             __str__ = interrupt
@@ -128,13 +137,14 @@ def test_an_interrupt_while_the_tool_is_at_work_is_the_programs(where, run_scrip
         debugger.start()
         try:
             debugger.save({Key() if sys.argv[1] == "key" else "a key": torch.ones(1)}, "name")
-            for _ in range(1000):
-                pass
-        except KeyboardInterrupt:
-            print("interrupted")
+        except BaseException as error:
+            print("got", type(error).__name__)
+        debugger.save("a value", "after")
         """,
         where,
+        order,
         env={"MSPROBE_FORCE_DEVICE_PATH": "1"},
     )
-    assert "interrupted" in result.stdout
-    assert read_dump(tmp_path / "dump").ledger["problems"] == 0
+    assert f"got {order}\n" in result.stdout
+    saved = json.loads((read_dump(tmp_path / "dump").directory / "debug.json").read_text())["data"]
+    assert any("after" in name for name in saved)

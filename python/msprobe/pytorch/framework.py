@@ -67,7 +67,7 @@ class TorchFramework:
         return module_calls.own_parameters(module)
 
     def watch_objects(self, models: List[Any], config: Any) -> None:
-        if not self._started:
+        if models and not self._started:
             self._started = True
             module_calls.warn_of_compiled(models)
 

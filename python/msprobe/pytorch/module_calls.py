@@ -44,16 +44,16 @@ def _leave_out_compilers(patches: Any) -> None:
 
 def warn_of_compiled(models: List[Any]) -> None:
     """A compiled part runs as one program: what is inside is not called."""
-    found = [name or type(model).__name__ for model in models
-             for name, module in model.named_modules() if _is_compiled(module)]
+    frames = sys.modules.get("torch._dynamo.eval_frame")
+    stance = getattr(getattr(frames, "_stance", None), "stance", None)
+    if frames is None or stance == "force_eager":
+        return
+    found = []
+    for model in models:
+        parts = [(model, type(model).__name__), *((part, name) for part, name, _ in descendants(model, ""))]
+        found += [name.strip(".") for part, name in parts
+                  if part.__dict__.get("_compiled_call_impl") is not None or isinstance(part, frames.OptimizedModule)]
     if found:
         shown = ", ".join(found[:3]) + (", …" if len(found) > 3 else "")
         warn(f"{shown} is compiled by torch.compile, what runs inside is not recorded as without it: collect "
              'with torch.compiler.set_stance("force_eager"), or without compiling', kind="compiled")
-
-
-def _is_compiled(module: Any) -> bool:
-    if getattr(module, "_compiled_call_impl", None) is not None:
-        return True
-    frames = sys.modules.get("torch._dynamo.eval_frame")
-    return frames is not None and isinstance(module, frames.OptimizedModule)
