@@ -49,6 +49,8 @@ class Session:
         self.config_path = None if config_path is None else os.path.abspath(config_path)
         self._switch = Switch(str(self.config_path))
         self._dump_path = os.path.abspath(config.dump_path)
+        if writable(self._dump_path) != self._dump_path:  # also where only the working directory is
+            raise MsprobeError(f"dump_path is not UTF-8, choose another one: {writable(self._dump_path)}")
         self._bench_path = None if config.bench_path is None else os.path.abspath(config.bench_path)
         self.current_step = 0
         self.writer: Any = None
@@ -107,10 +109,12 @@ class Session:
     def step(self) -> None:
         if os.getpid() != self._pid:
             return
-        if self.writer is not None:
-            self._become_rank()
-            self._close_step()
-        self.current_step += 1
+        try:
+            if self.writer is not None:
+                self._become_rank()
+                self._close_step()
+        finally:
+            self.current_step += 1
         self._wait_for_writers()
         _core.raise_errors()  # those of the step's end, in strict mode
         if self.config.step and self.current_step > max(self.config.step) and not self._ended:

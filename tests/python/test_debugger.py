@@ -1,6 +1,7 @@
 """What a user calls, and the settings that choose what is recorded."""
 
 import json
+import os
 
 import pytest
 import torch
@@ -54,6 +55,20 @@ def test_the_program_changes_its_directory(debugger, tmp_path, monkeypatch):
         monkeypatch.chdir(directory)
     PrecisionDebugger._forget()
     assert sorted(p.name for p in (tmp_path / "dump").iterdir()) == ["step0", "step1"]
+
+
+def test_a_path_that_is_no_utf_8(debugger, tmp_path, monkeypatch):
+    odd = os.fsdecode(os.fsencode(tmp_path) + b"/odd\xff")
+    with pytest.raises(MsprobeError, match=r"dump_path is not UTF-8, .*odd\\udcff"):
+        PrecisionDebugger(dump_path=odd)
+    os.mkdir(odd)
+    monkeypatch.chdir(odd)
+    with pytest.raises(MsprobeError, match="dump_path is not UTF-8"):
+        PrecisionDebugger(dump_path="dump")
+    d = PrecisionDebugger(dump_path=tmp_path / "dump", level="L1")
+    with d.collect():
+        _sin()
+    assert read_dump(tmp_path / "dump").names == ["Torch.sin.0.forward"]
 
 
 def test_configuration_in_the_home_directory(debugger, tmp_path, monkeypatch, capfd):
