@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Dict, List, Optional
 
 from msprobe.errors import MsprobeError
+from msprobe.modules import writable
 from msprobe.notices import did_you_mean, warn
 
 TASKS = ("statistics", "tensor", "structure")
@@ -173,6 +174,14 @@ def as_path(key: str, value: Any) -> str:
     if "\0" in path:
         raise MsprobeError(f"{key} is {json.dumps(path)}, no path has a zero byte")
     return os.path.expanduser(path)
+
+
+def absolute(key: str, path: str) -> str:
+    """The program may go to another directory, and the one where it is may have an odd name too."""
+    path = os.path.abspath(path)
+    if writable(path) != path:
+        raise MsprobeError(f"{key} is not UTF-8, choose another one: {writable(path)}")
+    return path
 
 
 def _check(data: Dict[str, Any], where: str) -> Config:

@@ -33,6 +33,10 @@ def writable(name: str) -> str:
     return str.encode(name, "utf-8", "backslashreplace").decode("utf-8")
 
 
+def label(module: Any) -> str:
+    return getattr(module, "__name__", None) or type(module).__name__
+
+
 def subclasses(base: type) -> Iterator[type]:
     for subclass in base.__subclasses__():
         yield subclass

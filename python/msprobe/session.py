@@ -6,11 +6,11 @@ import os
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from msprobe import _core
-from msprobe.config import Config, Switch
+from msprobe.config import absolute, Config, Switch
 from msprobe.earlier_checksums import read_checksums
 from msprobe.errors import MsprobeError
 from msprobe.framework import Framework
-from msprobe.modules import writable
+from msprobe.modules import label, writable
 from msprobe.notices import BANNER, did_you_mean, say, span, warn
 from msprobe.stack_text import format_stack
 from msprobe.start_arguments import check_start, models_of
@@ -48,9 +48,7 @@ class Session:
         # The program may go to another directory while it runs.
         self.config_path = None if config_path is None else os.path.abspath(config_path)
         self._switch = Switch(str(self.config_path))
-        self._dump_path = os.path.abspath(config.dump_path)
-        if writable(self._dump_path) != self._dump_path:  # also where only the working directory is
-            raise MsprobeError(f"dump_path is not UTF-8, choose another one: {writable(self._dump_path)}")
+        self._dump_path = absolute("dump_path", config.dump_path)
         self._bench_path = None if config.bench_path is None else os.path.abspath(config.bench_path)
         self.current_step = 0
         self.writer: Any = None
@@ -143,9 +141,9 @@ class Session:
             raise MsprobeError(f"{api} has been registered before")
         if not callable(getattr(module, api, None)):
             hint = did_you_mean(api, [name for name in dir(module) if not name.startswith("_")])
-            raise MsprobeError(f"{_label(module)} has no function {api}{hint}")
+            raise MsprobeError(f"{label(module)} has no function {api}{hint}")
         if prefix is None:
-            prefix = _label(module).rpartition(".")[2]
+            prefix = label(module).rpartition(".")[2]
         patches = _core.CallPatches()
         if not patches.add(getattr(module, api), "api", f"{prefix}.{api}.", make_trampoline):
             patches.add_attribute(module, api, "api", f"{prefix}.{api}.")
@@ -271,8 +269,8 @@ class Session:
         self.framework.begin_gradients()
 
     def _close_step(self) -> None:
-        writer, self.writer = self.writer, None
-        self._unfinished.append(writer)
+        self._unfinished.append(self.writer)  # first: another thread may end the program
+        self.writer = None
         if self._token_range is not None:
             self._most_root_calls = max(self._most_root_calls, _core.root_calls())
         _core.end_step()
@@ -398,7 +396,3 @@ class Session:
                  f"{self._most_root_calls} times in a step")
         if self._recorded == 0:
             warn("nothing was recorded, ledger.json says what was left out and why")
-
-
-def _label(module: Any) -> str:
-    return getattr(module, "__name__", None) or type(module).__name__

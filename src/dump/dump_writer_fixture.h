@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,15 @@ inline std::unique_ptr<DumpWriter> MustOpen(DumpWriterOptions options) {
   auto writer = DumpWriter::Open(std::move(options));
   EXPECT_TRUE(writer.ok()) << writer.status().ToString();
   return writer.ok() ? std::move(*writer) : nullptr;
+}
+
+/// Hands a record without tensors over.
+inline AddResult AddPlain(DumpWriter* writer, RecordBuilder* builder, const std::string& name) {
+  builder->Begin(name);
+  builder->BeginObject();
+  builder->BeginList("output");
+  builder->End();
+  return writer->Add(builder);
 }
 
 /// A float32 tensor of one dimension.

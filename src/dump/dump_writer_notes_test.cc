@@ -12,6 +12,7 @@ namespace msprobe {
 namespace {
 
 namespace fs = std::filesystem;
+using dump::fixture::AddPlain;
 using dump::fixture::MustOpen;
 using testing::AllOf;
 using testing::HasSubstr;
@@ -24,15 +25,6 @@ class DumpWriterNotesTest : public testing::Test {
     options.dump_path = root_.string();
     options.rank = 0;
     return options;
-  }
-
-  /// Hands a record without tensors over.
-  static AddResult Add(DumpWriter* writer, RecordBuilder* builder, const std::string& name) {
-    builder->Begin(name);
-    builder->BeginObject();
-    builder->BeginList("output");
-    builder->End();
-    return writer->Add(builder);
   }
 
   base::ScratchDirectory scratch_;
@@ -50,7 +42,7 @@ TEST_F(DumpWriterNotesTest, WithoutADirectoryNothingIsOpened) {
 TEST_F(DumpWriterNotesTest, ProblemsAndNotesAreInTheFiles) {
   auto writer = MustOpen(Options());
   RecordBuilder builder;
-  EXPECT_EQ(Add(writer.get(), &builder, "Torch.add.0.forward"), AddResult::kAdded);
+  EXPECT_EQ(AddPlain(writer.get(), &builder, "Torch.add.0.forward"), AddResult::kAdded);
   writer->ReportProblem("Torch.add.0.forward", "its second output has no memory");
   writer->AddNote("3 errors \"elsewhere\"");
   EXPECT_EQ(writer->Finish().recorded, 1u);
@@ -64,9 +56,9 @@ TEST_F(DumpWriterNotesTest, ProblemsAndNotesAreInTheFiles) {
 TEST_F(DumpWriterNotesTest, WhatComesAfterCloseIsLostAndCounted) {
   auto writer = MustOpen(Options());
   RecordBuilder builder;
-  EXPECT_EQ(Add(writer.get(), &builder, "Torch.add.0.forward"), AddResult::kAdded);
+  EXPECT_EQ(AddPlain(writer.get(), &builder, "Torch.add.0.forward"), AddResult::kAdded);
   writer->Close();
-  EXPECT_EQ(Add(writer.get(), &builder, "Torch.add.1.forward"), AddResult::kClosed);
+  EXPECT_EQ(AddPlain(writer.get(), &builder, "Torch.add.1.forward"), AddResult::kClosed);
   EXPECT_EQ(builder.text(), "") << "ready for the next record";
   EXPECT_FALSE(writer->accepts_tensors());
   writer->ReportProblem("Torch.add.1.forward", "too late");

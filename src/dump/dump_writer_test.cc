@@ -1,11 +1,8 @@
 #include "msprobe/dump_writer.h"
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/file.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -176,83 +173,6 @@ TEST_F(DumpWriterTest, SavesTensorsInBothFormats) {
       EXPECT_EQ(Summarize(tensor->view(), SummaryMode::kStatistics).statistics.mean, 1.0);
     }
   }
-}
-
-TEST_F(DumpWriterTest, EarlierRunIsRefusedOrReplaced) {
-  MustOpen(Options())->Finish();
-  const fs::path unit = root_ / "step0" / "rank0";
-  std::ofstream(unit / "dump.json.tmp41_2") << "what a kill has left";
-  fs::create_directories(unit / "dump_tensor_data.tmp_keep");
-  fs::create_directories(unit / "dump_tensor_data.tmp1_2");
-  const std::vector<std::string> theirs = {"dump.json5",
-                                           "ledger.json.tmpl",
-                                           "dump.json.torn",
-                                           "stack.json.torn_1",
-                                           "dump_tensor_data.tmp_keep/a.pt",
-                                           "dump_tensor_data.tmp1_2/a.pt"};
-  for (const std::string& name : theirs) std::ofstream(unit / name) << "theirs";
-  auto again = DumpWriter::Open(Options());
-  ASSERT_FALSE(again.ok());
-  EXPECT_EQ(again.status().code(), StatusCode::kInvalidArgument);
-  EXPECT_THAT(again.status().ToString(), HasSubstr("overwrite: true"));
-  std::string warning;
-  EXPECT_FALSE(PrepareDumpPath(root_.string(), 0, false, &warning).ok());
-  EXPECT_TRUE(PrepareDumpPath(root_.string(), 1, false, &warning).ok());
-  DumpWriterOptions options = Options();
-  options.overwrite = true;
-  auto writer = MustOpen(options);
-  EXPECT_FALSE(fs::exists(unit / "ledger.json"));
-  EXPECT_FALSE(fs::exists(unit / "dump.json.tmp41_2"));
-  for (const std::string& name : theirs) EXPECT_TRUE(fs::exists(unit / name)) << name;
-  RecordBuilder builder;
-  for (int flushed = 0; flushed < 3; ++flushed) {
-    auto second = DumpWriter::Open(options);  // while the first is at work
-    ASSERT_FALSE(second.ok());
-    EXPECT_THAT(second.status().ToString(), HasSubstr("each process its own rank"));
-    Render(&builder, "Torch.add." + std::to_string(flushed) + ".forward");
-    EXPECT_EQ(writer->Add(&builder), AddResult::kAdded);
-    writer->Flush();
-  }
-  writer->Finish();
-  EXPECT_TRUE(PrepareDumpPath(root_.string(), 0, true, &warning).ok());
-  EXPECT_FALSE(fs::exists(unit / "dump.json"));
-}
-
-TEST_F(DumpWriterTest, WhatAKillLeftBeforeThereWasADumpDoesNotMatter) {
-  const fs::path unit = root_ / "step0" / "rank0";
-  fs::create_directories(unit);
-  const fs::path left = unit / "dump.json.tmp41_2";
-  std::ofstream(left) << "{";
-  const int fd = ::open(left.c_str(), O_RDONLY | O_CLOEXEC);
-  ASSERT_EQ(::flock(fd, LOCK_EX | LOCK_NB), 0);
-  auto refused = DumpWriter::Open(Options());  // it is being begun
-  ASSERT_FALSE(refused.ok());
-  EXPECT_THAT(refused.status().ToString(), HasSubstr("each process its own rank"));
-  ::close(fd);
-  MustOpen(Options())->Finish();
-  EXPECT_FALSE(fs::exists(left));
-  EXPECT_TRUE(fs::exists(unit / "dump.json"));
-}
-
-TEST_F(DumpWriterTest, StepsThatNobodyAskedForDoNotMatter) {
-  std::ofstream(fs::path(root_) / "step9") << "a file";
-  std::string warning;
-  EXPECT_TRUE(PrepareDumpPath(root_.string(), 0, false, &warning).ok());
-  EXPECT_TRUE(PrepareDumpPath(root_.string(), 0, true, &warning).ok());
-  if (::geteuid() == 0) return;  // who may read everything
-  fs::create_directories(root_ / "step7" / "rank0");
-  ::chmod((root_ / "step7" / "rank0").c_str(), 0);
-  EXPECT_TRUE(PrepareDumpPath(root_.string(), 0, false, &warning).ok());
-  EXPECT_FALSE(PrepareDumpPath(root_.string(), 0, true, &warning).ok());
-  ::chmod((root_ / "step7" / "rank0").c_str(), 0700);
-}
-
-TEST_F(DumpWriterTest, OlderProcessDumpsAreNamedButAllowed) {
-  fs::create_directories(root_ / "step0" / "proc1");
-  std::ofstream(root_ / "step0" / "proc1" / "dump.json") << "{}";
-  std::string warning;
-  EXPECT_TRUE(PrepareDumpPath(root_.string(), std::nullopt, false, &warning).ok());
-  EXPECT_THAT(warning, HasSubstr("1 proc<PID>"));
 }
 
 TEST_F(DumpWriterTest, LaterStepsAreCreatedInTheBackground) {
