@@ -22,18 +22,7 @@ using dump::fixture::AddPlain;
 using dump::fixture::MustOpen;
 using testing::HasSubstr;
 
-class DumpWriterDirectoryTest : public testing::Test {
- protected:
-  DumpWriterOptions Options() const {
-    DumpWriterOptions options;
-    options.dump_path = root_.string();
-    options.rank = 0;
-    return options;
-  }
-
-  base::ScratchDirectory scratch_;
-  fs::path root_ = scratch_.path();
-};
+class DumpWriterDirectoryTest : public dump::fixture::WritesDumps {};
 
 TEST_F(DumpWriterDirectoryTest, EarlierRunIsRefusedOrReplaced) {
   MustOpen(Options())->Finish();

@@ -3,14 +3,31 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/scratch_directory.h"
 #include "msprobe/dump_writer.h"
 
 namespace msprobe::dump::fixture {
+
+/// Rank 0 of dumps in a directory that goes with the test.
+class WritesDumps : public testing::Test {
+ protected:
+  DumpWriterOptions Options() const {
+    DumpWriterOptions options;
+    options.dump_path = root_.string();
+    options.rank = 0;
+    options.level = "mix";
+    return options;
+  }
+
+  base::ScratchDirectory scratch_;
+  std::filesystem::path root_ = scratch_.path();
+};
 
 inline std::unique_ptr<DumpWriter> MustOpen(DumpWriterOptions options) {
   auto writer = DumpWriter::Open(std::move(options));

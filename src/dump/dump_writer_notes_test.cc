@@ -18,18 +18,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-class DumpWriterNotesTest : public testing::Test {
- protected:
-  DumpWriterOptions Options() const {
-    DumpWriterOptions options;
-    options.dump_path = root_.string();
-    options.rank = 0;
-    return options;
-  }
-
-  base::ScratchDirectory scratch_;
-  fs::path root_ = scratch_.path();
-};
+class DumpWriterNotesTest : public dump::fixture::WritesDumps {};
 
 TEST_F(DumpWriterNotesTest, WithoutADirectoryNothingIsOpened) {
   DumpWriterOptions options = Options();

@@ -24,16 +24,8 @@ using testing::HasSubstr;
 
 std::string ReadFile(const fs::path& path) { return base::FileText(path); }
 
-class DumpWriterTest : public testing::Test {
+class DumpWriterTest : public dump::fixture::WritesDumps {
  protected:
-  DumpWriterOptions Options() const {
-    DumpWriterOptions options;
-    options.dump_path = root_.string();
-    options.rank = 0;
-    options.level = "mix";
-    return options;
-  }
-
   /// A record with one float32 tensor of `count` times `value`, saved to a file if `save`.
   static void Render(RecordBuilder* builder, const std::string& name, bool save = false,
                      int64_t count = 4, float value = 1) {
@@ -75,9 +67,6 @@ class DumpWriterTest : public testing::Test {
     }
     return names;
   }
-
-  base::ScratchDirectory scratch_;
-  fs::path root_ = scratch_.path();
 };
 
 TEST_F(DumpWriterTest, WritesWhatTheReaderReads) {

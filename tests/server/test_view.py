@@ -143,26 +143,10 @@ def test_units_say_which_dumps_they_are_of(dumps: Path, tmp_path: Path) -> None:
         assert units[1]["from"] == [str(Path(side) / "step0" / "rank1") for side in pair]
 
 
-def test_on_the_fly_a_collective_names_its_peers() -> None:
-    ranks = ROOT / "tests" / "golden" / "cases" / "graph" / "single_ranks" / "input" / "npu"
-    server = Server(ranks)
-    try:
-        file = only_file(server)
-        server.open(file)
-        query = f"file={file}&u=0"
-        (call,) = server.api(f"search?{query}&q=Distributed.all_reduce*forward&side=t")["items"]
-        peers = server.api(f"node?{query}&side=t&id={call['id']}")["peers"]
-        assert [(peer["rank"], peer["u"]) for peer in peers] == [("1", 1)]
-    finally:
-        server.stop()
+RANKS = ROOT / "tests" / "golden" / "cases" / "graph" / "single_ranks" / "input" / "npu"
 
 
-def test_a_rank_that_cannot_be_read_keeps_no_other_from_its_peers(tmp_path: Path) -> None:
-    ranks = ROOT / "tests" / "golden" / "cases" / "graph" / "single_ranks" / "input" / "npu"
-    run = tmp_path / "run"
-    shutil.copytree(ranks, run)
-    shutil.copytree(run / "rank1", run / "rank2")
-    (run / "rank2" / "dump.json").write_text("{")
+def peers_of_a_collective(run: Path) -> list[tuple[str, int]]:
     server = Server(run)
     try:
         file = only_file(server)
@@ -170,9 +154,21 @@ def test_a_rank_that_cannot_be_read_keeps_no_other_from_its_peers(tmp_path: Path
         query = f"file={file}&u=0"
         (call,) = server.api(f"search?{query}&q=Distributed.all_reduce*forward&side=t")["items"]
         peers = server.api(f"node?{query}&side=t&id={call['id']}")["peers"]
-        assert [(peer["rank"], peer["u"]) for peer in peers] == [("1", 1)]
+        return [(peer["rank"], peer["u"]) for peer in peers]
     finally:
         assert server.stop()[0] == 0
+
+
+def test_on_the_fly_a_collective_names_its_peers() -> None:
+    assert peers_of_a_collective(RANKS) == [("1", 1)]
+
+
+def test_a_rank_that_cannot_be_read_keeps_no_other_from_its_peers(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(RANKS, run)
+    shutil.copytree(run / "rank1", run / "rank2")
+    (run / "rank2" / "dump.json").write_text("{")
+    assert peers_of_a_collective(run) == [("1", 1)]
 
 
 def test_a_dump_that_is_cut_short_while_it_is_shown_is_an_error(dumps: Path, tmp_path: Path) -> None:
