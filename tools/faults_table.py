@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """docs/faults.md from tests/faults.toml and the results of the last `./dev test` (build/results).
 
-usage: tools/faults_table.py [--check]   (--check: write nothing, fail if a test is missing or failed)
+usage: tools/faults_table.py [--check | --names]
+  --check   write nothing, fail if a test is missing or failed
+  --names   write nothing, fail if no source defines a test of that name (needs no results)
 """
 
 from __future__ import annotations
@@ -46,8 +48,30 @@ def results(folder: Path) -> dict[str, str]:
     return found
 
 
+def defined() -> set[str]:
+    """The tests that the sources define, under the names of tests/faults.toml."""
+    names = {f"case:{path.parent.name}/{path.name}" for path in (ROOT / "tests/golden/cases").glob("*/*")}
+    names |= {f"journey:{path.stem}" for path in (ROOT / "tests/browser/journeys").glob("*.mjs")}
+    for path in (file for folder in ("src", "tests") for file in (ROOT / folder).rglob("*_test.cc")):
+        tests = re.findall(r"^TEST(?:_F|_P)?\((\w+),\s*(\w+)\)", path.read_text(), re.MULTILINE)
+        names |= {f"{suite}.{test}" for suite, test in tests}
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        names |= set(re.findall(r"^ *(?:async )?def (test_\w+)", path.read_text(), re.MULTILINE))
+    return names
+
+
+def unknown_names(faults: list[dict]) -> int:
+    known = defined()
+    unknown = [(fault["number"], test) for fault in faults for test in fault["tests"] if test not in known]
+    for number, test in unknown:
+        print(f"fault {number}: no source defines {test}: write its present name into tests/faults.toml")
+    return 1 if unknown else 0
+
+
 def main() -> int:
     faults = tomllib.loads((ROOT / "tests/faults.toml").read_text())["fault"]
+    if "--names" in sys.argv:
+        return unknown_names(faults)
     found = results(ROOT / "build/results")
     lines, problems, area = [HEAD], [], ""
     for fault in faults:

@@ -69,6 +69,7 @@ dev_lint() {
   say "layers";      /usr/bin/python3 tools/check_layers.py
   say "dependencies"; /usr/bin/python3 tools/dependencies.py audit
   say "file sizes";  /usr/bin/python3 tools/check_sizes.py
+  say "tests of the known faults"; /usr/bin/python3 tools/faults_table.py --names
   say "formatting";  cpp_files | xargs -r clang-format-19 --dry-run --Werror
   setup_web
   say "front end";   (cd web && npm run --silent lint)
