@@ -84,7 +84,7 @@ class Collector : public GradientSink {
   bool BeginGradients(GradientRecord* record) override;
   bool Capture(GradientRecord* record, PyObject* gradient, const CaptureAs& as,
                CapturedTensor* captured) override;
-  void EmitGradients(GradientRecord* record, bool complete) override;
+  void EmitGradients(GradientRecord* record) override;
   void UseLeaf(PyObject* node, PyObject* variable) override;
 
  private:

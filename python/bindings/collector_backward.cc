@@ -70,8 +70,7 @@ bool Collector::Capture(GradientRecord* record, PyObject* gradient, const Captur
   return values_.Capture(gradient, record->saves_tensors, as, captured);
 }
 
-void Collector::EmitGradients(GradientRecord* record, bool complete) {
-  (void)complete;
+void Collector::EmitGradients(GradientRecord* record) {
   if (!record->wanted || record->emitted || record->step_id != step_id_) return;
   record->emitted = true;
   if (open_records_ > 0) --open_records_;

@@ -68,6 +68,7 @@ class Tables {
     app::UnitJob job;
     job.target = target;
     job.golden = golden;
+    job.flat_if_none = true;
     if (match != "strict" && match != "loose" && match != "auto") {
       Throw(InvalidArgumentError("match is '" + match + "'", "give 'strict', 'loose' or 'auto'"));
     }

@@ -95,6 +95,7 @@ PyRef EdgeTaps::NewTap(PyObject* node) {
   if (!autograd_->RegisterHook(node, owner.get())) return {};
   if (autograd_->IsPythonFunction(node)) {  // may overwrite in backward what it was given
     auto* prehook = PyObject_New(PrehookObject, prehook_type);
+    if (prehook == nullptr) return owner;
     prehook->hook.vectorcall = CallPrehook;
     prehook->hook.table = nullptr;
     prehook->tap = tap;
@@ -140,7 +141,7 @@ void EdgeTaps::TakeGradients(TapObject* tap, PyObject* gradients_in, PyObject* g
 }
 
 void EdgeTaps::StartPass(GradientRecord* record, int64_t task) {
-  if (record->task >= 0) sink_->EmitGradients(record, false);
+  if (record->task >= 0) sink_->EmitGradients(record);
   record->task = task;
   record->left = record->edges;
   for (GradientSlot& slot : record->slots) {
@@ -217,7 +218,7 @@ PyRef EdgeTaps::Shaped(const TapSubscription& subscription, PyObject* gradient) 
 void EdgeTaps::CompleteEdge(GradientRecord* record) {
   if (record->left == 0 || --record->left != 0) return;
   record->task = -1;
-  sink_->EmitGradients(record, true);
+  sink_->EmitGradients(record);
 }
 
 void EdgeTaps::FinishTask(int64_t task) {
@@ -229,7 +230,7 @@ void EdgeTaps::FinishTask(int64_t task) {
     for (const GradientRecordRef& record : running) {
       if (record->task != task) continue;
       record->task = -1;
-      sink_->EmitGradients(record.get(), false);
+      sink_->EmitGradients(record.get());
     }
   });
 }

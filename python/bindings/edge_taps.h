@@ -74,11 +74,11 @@ class EdgeTaps : public GradientTaps {
   void TapOutputs(ThreadState* thread, Frame* frame, const FlatTensors& outputs, Walk* walk);
   void AddKept(Frame* frame, const FlatTensors& kept, Walk* walk);
   void Expand(ThreadState* thread, Frame* frame, Walk* walk);
-  void FollowEdge(ThreadState* thread, Frame* frame, Walk* walk, size_t from, int64_t index,
-                  PyObject* target, int64_t output_nr);
+  void FollowEdge(ThreadState* thread, Walk* walk, size_t from, int64_t index, PyObject* target,
+                  int64_t output_nr);
   bool UsesOf(ThreadState* thread, Walk* walk, PyObject* key, int64_t output_nr, size_t from,
               int64_t index);
-  void SubscribeInputs(ThreadState* thread, Frame* frame, Walk* walk);
+  void SubscribeInputs(ThreadState* thread, Walk* walk);
   void SubscribeLateOutputs(Frame* frame, const FlatTensors& outputs, Walk* walk);
   void FollowInPlaceViews(ThreadState* thread, Frame* frame, Walk* walk);
   void Remember(ThreadState* thread, Walk* walk);

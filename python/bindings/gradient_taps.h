@@ -14,8 +14,7 @@ class GradientSink {
   /// False: see ValueWriter::Capture().
   virtual bool Capture(GradientRecord* record, PyObject* gradient, const CaptureAs& as,
                        CapturedTensor* captured) = 0;
-  /// `complete`: every edge of the call has fired.
-  virtual void EmitGradients(GradientRecord* record, bool complete) = 0;
+  virtual void EmitGradients(GradientRecord* record) = 0;
   /// A call uses this leaf; `node` accumulates its gradient.
   virtual void UseLeaf(PyObject* node, PyObject* variable) = 0;
 };

@@ -175,7 +175,7 @@ void EdgeTaps::Exit(ThreadState* thread, Frame* frame, const FlatTensors& output
   TapOutputs(thread, frame, outputs, &walk);
   AddKept(frame, kept, &walk);
   Expand(thread, frame, &walk);
-  SubscribeInputs(thread, frame, &walk);
+  SubscribeInputs(thread, &walk);
   SubscribeLateOutputs(frame, outputs, &walk);
   FollowInPlaceViews(thread, frame, &walk);
   if (frame->kind != CallKind::kModule && walk.end_sequence > frame->first_sequence) {
@@ -259,12 +259,12 @@ void EdgeTaps::Expand(ThreadState* thread, Frame* frame, Walk* walk) {
       PyObject* edge = PyTuple_GET_ITEM(next.get(), i);
       PyObject* target = PyTuple_GET_ITEM(edge, 0);
       if (target == Py_None) continue;
-      FollowEdge(thread, frame, walk, at, i, target, PyLong_AsLongLong(PyTuple_GET_ITEM(edge, 1)));
+      FollowEdge(thread, walk, at, i, target, PyLong_AsLongLong(PyTuple_GET_ITEM(edge, 1)));
     }
   }
 }
 
-void EdgeTaps::FollowEdge(ThreadState* thread, Frame*, Walk* walk, size_t from, int64_t index,
+void EdgeTaps::FollowEdge(ThreadState* thread, Walk* walk, size_t from, int64_t index,
                           PyObject* target, int64_t output_nr) {
   if (autograd_->IsLeafNode(target)) {
     const PyRef variable = autograd_->LeafVariable(target);
@@ -323,7 +323,7 @@ TapObject* EdgeTaps::TapAt(ThreadState* thread, Walk* walk, size_t at) {
 
 // A node that only changes the layout and has one consumer inside this call needs no hook of its
 // own: the gradient that enters it is the one that leaves it, in another shape.
-void EdgeTaps::SubscribeInputs(ThreadState* thread, Frame* frame, Walk* walk) {
+void EdgeTaps::SubscribeInputs(ThreadState* thread, Walk* walk) {
   for (const Walk::Use& use : walk->uses) {
     const WatchedInput& watched = thread->watch[use.watched];
     GradientRecord* record = thread->frames[watched.frame]->gradient.get();
@@ -349,7 +349,6 @@ void EdgeTaps::SubscribeInputs(ThreadState* thread, Frame* frame, Walk* walk) {
       Subscribe(tap, record, false, watched.slot, use.index, TapStep::kNone, {});
     }
   }
-  (void)frame;
 }
 
 // An output that is a view made by this call over a node with no other consumer: the tap below.

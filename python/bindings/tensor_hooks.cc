@@ -264,7 +264,7 @@ void TensorHooks::Finish(const GradientRecordRef& record) {
     return open.get() == kept.get();
   });
   if (place != open_.end()) open_.erase(place);
-  sink_->EmitGradients(kept.get(), kept->left == 0);
+  sink_->EmitGradients(kept.get());
   kept->left = 0;
 }
 

@@ -155,7 +155,9 @@ bool TorchTensorReader::DescribeFast(PyObject* tensor, TensorInfo* info) const {
   return true;
 }
 
-// A freed storage shows as a null pointer, but only where the tensor begins with the storage.
+// A freed storage shows as a null pointer, but only where the tensor begins with the storage. There
+// nothing more is asked, since it would cost each tensor two calls into torch: a storage that was
+// resized to something smaller, but not freed, is not noticed.
 bool TorchTensorReader::StorageHolds(PyObject* tensor, const TensorInfo& info) const {
   const int64_t offset = ToInt64(PyRef::Steal(storage_offset_(tensor, nullptr)), 0);
   if (offset == 0) return info.view.data != nullptr;

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "base/thread_pool.h"
+#include "viewer/request_guard.h"
 
 namespace nb = nanobind;
 
@@ -39,8 +40,14 @@ class PyViewerApi {
                           nb::bytes(answer.body.data(), answer.body.size()));
   }
 
+  /// By the page's Origin and Host: TensorBoard itself looks at neither.
+  bool AllowsChange(std::string_view origin, std::string_view host) const {
+    return guard_.AllowsHost(host) && viewer::RequestGuard::AllowsOrigin(origin, host);
+  }
+
  private:
   std::unique_ptr<viewer::ViewerApi> api_;
+  viewer::RequestGuard guard_{"0.0.0.0"};  // where TensorBoard listens is not told
 };
 
 }  // namespace
@@ -53,5 +60,7 @@ NB_MODULE(_viewer, m) {
       .def(nb::init<const std::string&, bool>(), nb::arg("root"), nb::kw_only(),
            nb::arg("allow_saving") = true)
       .def("handle", &msprobe::python::PyViewerApi::Handle, nb::arg("method"), nb::arg("route"),
-           nb::arg("query"), nb::arg("body"), "Returns (status, content type, body).");
+           nb::arg("query"), nb::arg("body"), "Returns (status, content type, body).")
+      .def("allows_change", &msprobe::python::PyViewerApi::AllowsChange, nb::arg("origin"),
+           nb::arg("host"), "Whether these headers are of a page that may save matches.");
 }

@@ -59,8 +59,7 @@ class Session:
         self._budget = None if config.max_bytes is None else _core.DiskBudget(config.max_bytes)
         self._prepared = False
         self._rank_id: Optional[int] = None
-        self._steps_taken = 0
-        self._recorded = 0
+        self._steps_taken = self._recorded = self._starts = 0
         self._ranks_seen: set = set()
         self._steps_seen: set = set()
         self._ended = False
@@ -93,6 +92,7 @@ class Session:
         elif self._is_another(model):
             warn("start() got another model than the step began with, its modules are not recorded: "
                  "give start() a list of all models", kind="another model")
+        self._starts += 1
         self._become_rank()
         self._install()
         _core.start()
@@ -394,5 +394,7 @@ class Session:
         if self._token_range is not None and self._most_root_calls <= self._token_range[0]:
             warn(f"token_range {list(self._token_range)} matched nothing, the model was called "
                  f"{self._most_root_calls} times in a step")
+        if self._starts > 1 and self.current_step == 0:
+            warn(f"step() was never called: what {self._starts} start() began lies in one step")
         if self._recorded == 0:
             warn("nothing was recorded, ledger.json says what was left out and why")

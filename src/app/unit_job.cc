@@ -280,8 +280,9 @@ void JobRunner::RunUnit(size_t index, size_t inner_threads) {
 Result<std::shared_ptr<graph::Graph>> JobRunner::Build(const dump::DumpUnit& unit,
                                                        size_t inner_threads,
                                                        base::Diagnostics* diagnostics) {
-  MSPROBE_ASSIGN_OR_RETURN(const std::shared_ptr<dump::RankDump> dump,
-                           dump::RankDump::Open(unit.directory, {}, diagnostics));
+  MSPROBE_ASSIGN_OR_RETURN(
+      const std::shared_ptr<dump::RankDump> dump,
+      dump::RankDump::Open(unit.directory, {.flat_if_none = job_.flat_if_none}, diagnostics));
   if (!IsFramework(dump->framework(), job_.framework)) {
     diagnostics->Add(base::DiagnosticKind::kNote,
                      InvalidArgumentError("-f says " + job_.framework + ", the dump says " +

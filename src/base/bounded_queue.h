@@ -31,8 +31,8 @@ class BoundedQueue {
     std::unique_lock lock(mutex_);
     const PushResult room = WaitForRoom(&lock, weight, wait);
     if (room != PushResult::kPushed) return room;
-    const bool wake = Count(weight);
     Append(std::move(item));
+    const bool wake = Count(weight);
     const bool first = items_.size() == 1;
     lock.unlock();
     if (wake || first) consumer_.notify_one();
@@ -47,8 +47,8 @@ class BoundedQueue {
     const PushResult room = WaitForRoom(&lock, weight, wait);
     if (room != PushResult::kPushed) return room;
     std::optional<T> item = add(items_.empty() ? nullptr : &items_.back());
-    const bool wake = Count(weight);
     if (item) Append(std::move(*item));
+    const bool wake = Count(weight);
     const bool first = item && items_.size() == 1;
     lock.unlock();
     if (wake || first) consumer_.notify_one();
@@ -115,7 +115,8 @@ class BoundedQueue {
     ++pushed_;
   }
 
-  /// True if there is enough now for the consumer to begin.
+  /// After Append(), which may find no memory: what was not taken in has no weight. True if there
+  /// is enough now for the consumer to begin.
   bool Count(size_t weight) {
     const size_t before = weight_;
     weight_ += weight;

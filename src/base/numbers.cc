@@ -2,10 +2,9 @@
 
 #include <array>
 #include <charconv>
+#include <clocale>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <limits>
 
 namespace msprobe::base {
@@ -41,7 +40,8 @@ std::optional<double> ParseDouble(std::string_view token) {
   if (end != token.data() + token.size()) return std::nullopt;
   if (error == std::errc::result_out_of_range) {
     // Python reads 1e999 as inf and 1e-999 as 0; from_chars leaves the value alone.
-    return std::strtod(std::string(token).c_str(), nullptr);
+    static const locale_t kPlain = ::newlocale(LC_ALL_MASK, "C", nullptr);
+    return ::strtod_l(std::string(token).c_str(), nullptr, kPlain);
   }
   if (error != std::errc()) return std::nullopt;
   const char last = token.back();
@@ -63,9 +63,14 @@ std::optional<uint64_t> ParseUnsigned(std::string_view text) {
 std::string FormatPercent(double ratio) {
   if (std::isnan(ratio)) return "nan%";
   if (std::isinf(ratio)) return ratio > 0 ? "inf%" : "-inf%";
+  return FormatNumber(ratio * 100, std::chars_format::fixed, 6) + "%";
+}
+
+std::string FormatNumber(double value, std::chars_format format, int precision) {
   std::array<char, 400> text;
-  const int size = std::snprintf(text.data(), text.size(), "%.6f%%", ratio * 100);
-  return {text.data(), static_cast<size_t>(size)};
+  const auto end =
+      std::to_chars(text.data(), text.data() + text.size(), value, format, precision).ptr;
+  return {text.data(), end};
 }
 
 }  // namespace msprobe::base

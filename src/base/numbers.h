@@ -26,6 +26,10 @@ std::optional<double> ParseDouble(std::string_view token);
 /// Non-negative decimal without sign; nullopt for anything else or on overflow.
 std::optional<uint64_t> ParseUnsigned(std::string_view text);
 
+/// As printf writes it with `precision`, in whatever locale the process is: at most 350 characters.
+/// `format` scientific is %e, general %g, fixed %f.
+std::string FormatNumber(double value, std::chars_format format, int precision);
+
 /// 0.12317624 → "12.317624%"; infinite → "inf%"; NaN → "nan%".
 std::string FormatPercent(double ratio);
 

@@ -36,6 +36,7 @@ Result<CompareRequest> ReadRequest(const Arguments& arguments) {
   job.golden = golden;
   job.output = arguments.Value("--output_path");
   job.want_details = true;
+  job.flat_if_none = true;
   MSPROBE_RETURN_IF_ERROR(ReadJob(arguments, "strict", &job));
   if (job.output.empty() && arguments.Has("--format")) {
     return InvalidArgumentError("--format needs a directory to write to",

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -96,11 +97,15 @@ void PrintStatus(const Status& status) {
 
 void PrintDiagnostics(const base::Diagnostics& diagnostics) {
   std::array<std::vector<std::string>, base::kDiagnosticKindCount> lines;
+  uint64_t repetitions = 0;  // of notes
   for (const base::Diagnostic& entry : diagnostics.entries()) {
     std::vector<std::string>& group = lines[static_cast<size_t>(entry.kind)];
-    if (group.size() < MostShown(entry.kind)) {
-      group.push_back(report::Printable(entry.status.ToString()));
-    }
+    if (group.size() >= MostShown(entry.kind)) continue;
+    std::string line = report::Printable(entry.status.ToString());
+    // What is true of every rank and step is told once.
+    const bool repeated =
+        entry.kind == base::DiagnosticKind::kNote && std::ranges::find(group, line) != group.end();
+    repeated ? void(++repetitions) : group.push_back(std::move(line));
   }
   for (size_t i = 0; i < lines.size(); ++i) {
     const auto kind = static_cast<base::DiagnosticKind>(i);
@@ -108,7 +113,7 @@ void PrintDiagnostics(const base::Diagnostics& diagnostics) {
     if (count == 0) continue;
     if (kind == base::DiagnosticKind::kNote) {
       for (const std::string& line : lines[i]) base::Log(base::LogLevel::kWarning, line);
-      const uint64_t left = count - lines[i].size();
+      const uint64_t left = count - lines[i].size() - repetitions;
       if (left > 0) PrintError("  and " + std::to_string(left) + " more notes\n");
       continue;
     }

@@ -178,6 +178,7 @@ int RunQuery(const Arguments& arguments) {
   app::UnitJob job;
   job.target = arguments.positional[0];
   job.golden = arguments.Value("--golden");
+  job.flat_if_none = true;
   const Status read = ReadJob(arguments, "strict", &job);
   if (!read.ok()) return PrintFailure(read);
   const Result<app::QueryLimits> limits = ReadLimits(arguments);

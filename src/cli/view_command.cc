@@ -21,6 +21,7 @@
 #include "report/printable.h"
 #include "server/http_server.h"
 #include "server/report_page.h"
+#include "viewer/request_guard.h"
 #include "viewer/viewer_api.h"
 
 namespace msprobe::cli {
@@ -164,6 +165,10 @@ int RunView(const Arguments& arguments) {
   const bool open = arguments.Has("--open");
   const Status status = server::Serve(api->get(), server, cancel, [&](const std::string& url) {
     PrintAnswer("url", url, json);
+    if (!viewer::IsLoopback(server.host)) {
+      PrintError(
+          "Whoever reaches this address can read what lies below PATH, without a password.\n");
+    }
     PrintError("Serving until Ctrl-C.\n");
     if (open) OpenBrowser(url);
   });

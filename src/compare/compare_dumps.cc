@@ -22,7 +22,7 @@ using graph::NodeId;
 Result<std::shared_ptr<const graph::Graph>> BuildSide(const std::string& directory, size_t threads,
                                                       base::Diagnostics* diagnostics) {
   MSPROBE_ASSIGN_OR_RETURN(std::shared_ptr<const dump::RankDump> dump,
-                           dump::RankDump::Open(directory, {}, diagnostics));
+                           dump::RankDump::Open(directory, {.flat_if_none = true}, diagnostics));
   graph::BuildOptions options;
   options.threads = threads;
   MSPROBE_ASSIGN_OR_RETURN(std::unique_ptr<graph::Graph> graph,

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/numbers.h"
 #include "dump/record.h"
 
 namespace msprobe::compare {
@@ -79,9 +79,7 @@ GroupSide Gather(const graph::Graph& graph, const std::vector<graph::NodeId>& no
 
 std::string Text(const char* what, std::optional<double> error) {
   if (!error) return {};
-  char text[64];
-  std::snprintf(text, sizeof(text), "%s %.4g %%", what, 100 * *error);
-  return text;
+  return what + (" " + base::FormatNumber(100 * *error, std::chars_format::general, 4)) + " %";
 }
 
 }  // namespace

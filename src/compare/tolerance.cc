@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "base/file.h"
 #include "base/numbers.h"
@@ -173,9 +172,8 @@ std::string ToleranceProfile::ToYaml(std::string_view comment) const {
   for (const Rule& rule : rules_) {
     YAML::Emitter name;
     name << YAML::DoubleQuoted << rule.pattern;
-    char bound[32];
-    std::snprintf(bound, sizeof(bound), "%.3e", rule.bound);
-    text.append("- {name: ").append(name.c_str()).append(", bound: ").append(bound) += "}\n";
+    text.append("- {name: ").append(name.c_str()).append(", bound: ");
+    text.append(base::FormatNumber(rule.bound, std::chars_format::scientific, 3)) += "}\n";
   }
   return text;
 }

@@ -1,6 +1,7 @@
 #include "dump/dump_writer_directory.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -104,7 +105,14 @@ std::vector<fs::path> StepDirectories(const fs::path& root) {
   return paths;
 }
 
-size_t CountProcesses(const fs::path& step) {
+/// Also true where it is another's by now: then its dump stays.
+bool IsRunning(uint64_t process) {
+  return process <= INT32_MAX && (::kill(static_cast<pid_t>(process), 0) == 0 || errno == EPERM);
+}
+
+/// How many dumps of other processes lie in the directory of a step. Those of ended ones are
+/// removed where the user wants earlier runs replaced.
+Result<size_t> OtherProcesses(const fs::path& step, bool overwrite) {
   constexpr std::string_view kPrefix = "proc";
   size_t count = 0;
   std::error_code error;
@@ -112,9 +120,17 @@ size_t CountProcesses(const fs::path& step) {
        entry.increment(error)) {
     const std::string name = entry->path().filename().string();
     if (!name.starts_with(kPrefix)) continue;
-    if (!base::ParseUnsigned(std::string_view(name).substr(kPrefix.size()))) continue;
+    const auto process = base::ParseUnsigned(std::string_view(name).substr(kPrefix.size()));
+    if (!process) continue;
     const auto files = FindFiles(entry->path());
-    count += files.ok() && !files->recorded.empty();
+    if (!files.ok() || files->recorded.empty()) continue;
+    if (!overwrite || IsRunning(*process)) {
+      ++count;
+      continue;
+    }
+    MSPROBE_RETURN_IF_ERROR(CheckEarlierRun(entry->path(), true));
+    std::error_code not_empty;
+    fs::remove(entry->path(), not_empty);  // what the user has put there stays
   }
   return count;
 }
@@ -147,12 +163,17 @@ Status PrepareDumpPath(const std::string& dump_path, std::optional<int64_t> rank
     // What cannot be read, of another user, matters only when this run comes to that step.
     const bool may_wait = !overwrite && checked.code() == StatusCode::kIo;
     if (!checked.ok() && !may_wait) return checked;
-    if (!rank) processes += dump::CountProcesses(step);
+    if (rank) continue;
+    MSPROBE_ASSIGN_OR_RETURN(const size_t others, dump::OtherProcesses(step, overwrite));
+    processes += others;
   }
   warning->clear();
   if (processes > 0) {
     *warning = "dump_path holds " + std::to_string(processes) +
-               " proc<PID> dumps of earlier runs; they stay beside the new one: " + dump_path;
+               (overwrite ? " proc<PID> dumps of other processes that still run: "
+                          : " proc<PID> dumps of other runs, and dumps side by side cannot be "
+                            "compared as one; set overwrite: true to replace them: ") +
+               dump_path;
   }
   return Status::Ok();
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -91,6 +92,34 @@ TEST_F(DumpWriterDirectoryTest, StepsThatNobodyAskedForDoNotMatter) {
   EXPECT_TRUE(PrepareDumpPath(root_.string(), 0, false, &warning).ok());
   EXPECT_FALSE(PrepareDumpPath(root_.string(), 0, true, &warning).ok());
   ::chmod((root_ / "step7" / "rank0").c_str(), 0700);
+}
+
+TEST_F(DumpWriterDirectoryTest, OverwriteReplacesTheDumpsOfProcessesThatHaveEnded) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  ::waitpid(child, nullptr, 0);
+  const fs::path ended = root_ / "step3" / ("proc" + std::to_string(child));
+  const fs::path running = root_ / "step3" / ("proc" + std::to_string(::getppid()));
+  for (const fs::path& directory : {ended, running}) {
+    fs::create_directories(directory / "dump_tensor_data");
+    std::ofstream(directory / "dump.json") << "{}";
+  }
+  std::string warning;
+  EXPECT_TRUE(PrepareDumpPath(root_.string(), std::nullopt, false, &warning).ok());
+  EXPECT_TRUE(fs::exists(ended / "dump.json"));
+  EXPECT_TRUE(PrepareDumpPath(root_.string(), 0, true, &warning).ok());
+  EXPECT_TRUE(fs::exists(ended / "dump.json")) << "a rank replaces ranks";
+  EXPECT_TRUE(PrepareDumpPath(root_.string(), std::nullopt, true, &warning).ok());
+  EXPECT_FALSE(fs::exists(ended));
+  EXPECT_TRUE(fs::exists(running / "dump.json"));
+  EXPECT_THAT(warning, HasSubstr("1 proc<PID> dumps of other processes that still run"));
+  // A file of the user's.
+  fs::create_directories(ended);
+  std::ofstream(ended / "dump.json") << "{}";
+  std::ofstream(ended / "notes.txt") << "mine";
+  EXPECT_TRUE(PrepareDumpPath(root_.string(), std::nullopt, true, &warning).ok());
+  EXPECT_FALSE(fs::exists(ended / "dump.json"));
+  EXPECT_TRUE(fs::exists(ended / "notes.txt"));
 }
 
 TEST_F(DumpWriterDirectoryTest, OlderProcessDumpsAreNamedButAllowed) {

@@ -143,7 +143,9 @@ Status CheckKinds(const Contents& contents, const fs::path& directory) {
       names.push_back(unit.directory.filename().string());
     }
     return InvalidArgumentError("several runs lie in one directory: " + Listed(names),
-                                "give the path of one of them", directory.string());
+                                "give the path of one of them, or move the others away; collecting "
+                                "with overwrite: true replaces earlier ones",
+                                directory.string());
   }
   return Status::Ok();
 }

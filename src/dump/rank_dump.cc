@@ -43,8 +43,10 @@ class MappedRankDump : public RankDump {
   MappedRankDump(std::filesystem::path directory, DumpJsonReader dump)
       : directory_(std::move(directory)), dump_(std::move(dump)) {}
 
-  Status OpenConstruct(bool needed, base::Diagnostics* diagnostics);
+  Status OpenConstruct(const OpenOptions& options, base::Diagnostics* diagnostics);
   Status OpenStack(bool needed, base::Diagnostics* diagnostics);
+  bool is_flat() const { return is_flat_; }
+  void MakeFlat(base::Diagnostics* diagnostics);
   void SampleTensors();
 
   const std::filesystem::path& directory() const override { return directory_; }
@@ -62,9 +64,14 @@ class MappedRankDump : public RankDump {
   EntryId Find(std::string_view name) const override { return dump_.Find(name); }
   Status Read(EntryId entry, Record* record) const override;
 
-  std::span<const ConstructEdge> construct() const override { return construct_.edges(); }
+  std::span<const ConstructEdge> construct() const override {
+    return is_flat_ ? flat_ : construct_.edges();
+  }
   bool has_micro_steps() const override { return construct_.has_micro_steps(); }
-  void ForgetConstruct() override { construct_.ForgetEdges(); }
+  void ForgetConstruct() override {
+    construct_.ForgetEdges();
+    flat_ = std::vector<ConstructEdge>();
+  }
 
   size_t stack_name_count() const override { return stack_.name_count(); }
   std::string_view stack_name(size_t index) const override { return stack_.name(index); }
@@ -82,27 +89,46 @@ class MappedRankDump : public RankDump {
   DumpJsonReader dump_;
   StackJsonReader stack_;
   ConstructJsonReader construct_;
+  bool is_flat_ = false;
+  std::vector<ConstructEdge> flat_;  ///< in place of a hierarchy that was not collected
   bool has_checksums_ = false;
   bool has_statistics_ = false;
 };
 
-Status MappedRankDump::OpenConstruct(bool needed, base::Diagnostics* diagnostics) {
+void MappedRankDump::MakeFlat(base::Diagnostics* diagnostics) {
+  for (EntryId entry = 0; entry < entry_count(); ++entry) flat_.push_back({entry_name(entry), {}});
+  // Calls without a record: those that recomputation begins and leaves early.
+  for (size_t i = 0; i < stack_.name_count(); ++i) {
+    if (dump_.Find(stack_.name(i)) == kNoEntry) flat_.push_back({stack_.name(i), {}});
+  }
+  diagnostics->Add(base::DiagnosticKind::kNote,
+                   InvalidArgumentError("the dump has no hierarchy: its calls are compared side by "
+                                        "side, without modules",
+                                        "collect with level L0 or mix to see where they belong"));
+}
+
+Status MappedRankDump::OpenConstruct(const OpenOptions& options, base::Diagnostics* diagnostics) {
+  const bool needed = options.need_construct;
   auto construct = ConstructJsonReader::Open(directory_, diagnostics);
   if (!construct.ok()) {
     const bool missing = construct.status().code() == StatusCode::kNotFound;
-    return missing && !needed ? Status::Ok() : std::move(construct).status();
+    is_flat_ = missing && options.flat_if_none && entry_count() > 0;
+    return missing && (is_flat_ || !needed) ? Status::Ok() : std::move(construct).status();
   }
   construct_ = std::move(construct).value();
-  if (!needed || !construct_.edges().empty()) return Status::Ok();
+  const bool collects_none = level() == "L1" && !construct_.is_damaged();
+  is_flat_ =
+      options.flat_if_none && collects_none && construct_.edges().empty() && entry_count() > 0;
+  if (!needed || is_flat_ || !construct_.edges().empty()) return Status::Ok();
   if (construct_.is_damaged()) {
     return CorruptError("construct.json has no whole record", "collect again", construct_.path());
   }
   const bool should_have_some = level() == "L0" || level() == "mix";
-  return InvalidArgumentError("construct.json is empty",
-                              should_have_some
-                                  ? "collect again: nothing was recorded, or it is lost"
-                                  : "collect with level L0 or mix",
-                              construct_.path());
+  return InvalidArgumentError(
+      "construct.json is empty",
+      should_have_some ? "collect again: nothing was recorded, or it is lost"
+                       : "collect with level L0 or mix; msprobe compare takes it as it is",
+      construct_.path());
 }
 
 Status MappedRankDump::OpenStack(bool needed, base::Diagnostics* diagnostics) {
@@ -194,8 +220,9 @@ Result<std::unique_ptr<RankDump>> RankDump::Open(const std::filesystem::path& di
                                 reader.path());
   }
   auto dump = std::make_unique<MappedRankDump>(directory, std::move(reader));
-  MSPROBE_RETURN_IF_ERROR(dump->OpenConstruct(options.need_construct, diagnostics));
-  MSPROBE_RETURN_IF_ERROR(dump->OpenStack(options.need_stack, diagnostics));
+  MSPROBE_RETURN_IF_ERROR(dump->OpenConstruct(options, diagnostics));
+  MSPROBE_RETURN_IF_ERROR(dump->OpenStack(options.need_stack && !dump->is_flat(), diagnostics));
+  if (dump->is_flat()) dump->MakeFlat(diagnostics);
   dump->SampleTensors();
   return std::unique_ptr<RankDump>(std::move(dump));
 }

@@ -33,6 +33,9 @@ struct ConstructEdge {
 struct OpenOptions {
   bool need_construct = true;  ///< false: a missing or empty construct.json is fine
   bool need_stack = true;      ///< false: a missing stack.json is fine
+  /// A dump that was collected without a hierarchy (level L1, or extra_info false) has one all the
+  /// same: all calls side by side, in the order of dump.json. A note says so.
+  bool flat_if_none = false;
 };
 
 /// The dump of one rank in one step: a directory with dump.json, stack.json and construct.json.

@@ -181,11 +181,41 @@ TEST_F(RankDumpTest, MissingFilesAreNamed) {
   EXPECT_NE(Open({.need_construct = false, .need_stack = false}), nullptr);
 }
 
+TEST_F(RankDumpTest, WithoutAHierarchyCallsStandSideBySide) {
+  const auto write = [this](std::string_view level) {
+    Write("dump.json", R"({"task": "statistics", "level": ")" + std::string(level) +
+                           R"(", "data": {"b.forward": {}, "a.forward": {}, "a.backward": {}}})");
+  };
+  const auto names = [](const RankDump& dump) {
+    Facts found;
+    for (const ConstructEdge& edge : dump.construct()) {
+      EXPECT_TRUE(edge.parent.empty());
+      found.emplace_back(edge.child);
+    }
+    return found;
+  };
+  const Facts all = {"b.forward", "a.forward", "a.backward"};
+  write("L1");
+  Write("construct.json", "{}");
+  EXPECT_EQ(names(*Open({.flat_if_none = true})), all);
+  ASSERT_EQ(ReportedFacts().size(), 1U);
+  EXPECT_NE(ReportedFacts()[0].find("no hierarchy"), std::string::npos);
+  // extra_info false: neither file is written.
+  write("mix");
+  fs::remove(directory_ / "construct.json");
+  fs::remove(directory_ / "stack.json");
+  EXPECT_EQ(names(*Open({.flat_if_none = true})), all);
+  // A level that records one has lost it.
+  Write("construct.json", "{}");
+  Write("stack.json", "{}");
+  EXPECT_FALSE(RankDump::Open(directory_, {.flat_if_none = true}, &diagnostics_).ok());
+}
+
 TEST_F(RankDumpTest, AnEmptyConstructNeedsAnotherLevel) {
   for (const char* text : {"{}", "{\"megatron_micro_step_number\": 1}"}) {
     Write("construct.json", text);
     for (const auto& [level, advice] :
-         {std::pair("L1", "collect with level L0 or mix"),
+         {std::pair("L1", "collect with level L0 or mix; msprobe compare takes it as it is"),
           std::pair("mix", "collect again: nothing was recorded, or it is lost")}) {
       Write("dump.json",
             R"({"task": "statistics", "level": ")" + std::string(level) + R"(", "data": {}})");

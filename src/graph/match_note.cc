@@ -1,6 +1,6 @@
-#include <cstdio>
 #include <string>
 
+#include "base/numbers.h"
 #include "graph/match.h"
 #include "graph/node_name.h"
 
@@ -34,10 +34,9 @@ std::string MatchNote(const Match& match, const Graph& target, const Graph& gold
     }
   }
   if (is_target && reason == MatchReason::kNone && !match.confidence.empty()) {
-    char text[64];
-    std::snprintf(text, sizeof(text), "matched automatically, confidence %.2f",
-                  static_cast<double>(match.confidence[node]));
-    return text;
+    const auto confidence = static_cast<double>(match.confidence[node]);
+    return "matched automatically, confidence " +
+           base::FormatNumber(confidence, std::chars_format::fixed, 2);
   }
   return std::string(MatchReasonText(reason));
 }

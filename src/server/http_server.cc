@@ -1,5 +1,7 @@
 #include "server/http_server.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <atomic>
 #include <boost/asio/ip/host_name.hpp>
@@ -16,6 +18,7 @@
 #include <utility>
 
 #include "server/responder.h"
+#include "viewer/request_guard.h"
 
 namespace msprobe::server {
 
@@ -99,9 +102,17 @@ class Session : public std::enable_shared_from_this<Session> {
     request.origin = header(http::field::origin);
     request.if_none_match = header(http::field::if_none_match);
     request.body = message.body();
-    Take(shared_.responder.Respond(request), message.keep_alive(),
-         message.method() == http::verb::head);
-    asio::post(stream_.get_executor(), [self = shared_from_this()] { self->Write(); });
+    bool answered = false;
+    try {
+      Take(shared_.responder.Respond(request), message.keep_alive(),
+           message.method() == http::verb::head);
+      answered = true;
+    } catch (const std::exception&) {
+      // Out of memory: this connection ends, the server goes on.
+    }
+    asio::post(stream_.get_executor(), [self = shared_from_this(), answered] {
+      answered ? self->Write() : self->stream_.close();
+    });
   }
 
   void Refuse(int status, std::string_view fact) {
@@ -176,15 +187,16 @@ class Listener {
 Status Listener::Open(const std::string& host, uint16_t port) {
   tcp::resolver resolver(context_);
   ErrorCode error;
-  const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
-  const auto found = resolver.resolve(bracketed ? host.substr(1, host.size() - 2) : host,
-                                      std::to_string(port), tcp::resolver::passive, error);
+  const auto found = resolver.resolve(viewer::WithoutBrackets(host), std::to_string(port),
+                                      tcp::resolver::passive, error);
   if (error || found.empty()) {
     return InvalidArgumentError("'" + host + "' is no address of this machine",
                                 "use 127.0.0.1, or 0.0.0.0 for every address");
   }
   const tcp::endpoint endpoint = *found.begin();
   acceptor_.open(endpoint.protocol(), error);
+  // A browser that --open starts must not keep the port.
+  if (!error) ::fcntl(acceptor_.native_handle(), F_SETFD, FD_CLOEXEC);
   if (!error) acceptor_.set_option(asio::socket_base::reuse_address(true), error);
   if (!error) acceptor_.bind(endpoint, error);
   if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);

@@ -13,8 +13,8 @@ namespace msprobe::server {
 
 struct ServerOptions {
   std::string host = "127.0.0.1";
-  uint16_t port = 0;  ///< 0: any free one
-  size_t threads = 4;
+  uint16_t port = 0;    ///< 0: any free one
+  size_t threads = 12;  ///< most of them may wait: see the viewer's limit of waiting requests
   size_t max_connections = 256;
   /// A request must be complete, and an answer taken, within this time; idle connections close.
   std::chrono::milliseconds timeout{15'000};

@@ -42,7 +42,7 @@ HttpResponse Responder::Respond(const HttpRequest& request) const {
                  "use the address that msprobe view printed, or give the name with --host");
   }
   const bool reads = request.method == "GET" || request.method == "HEAD";
-  if (!reads && !RequestGuard::AllowsOrigin(request.origin, request.host)) {
+  if (!reads && !viewer::RequestGuard::AllowsOrigin(request.origin, request.host)) {
     return Error(403, "the request comes from another site");
   }
   const size_t mark = std::min(request.target.find('?'), request.target.size());

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "server/request_guard.h"
+#include "viewer/request_guard.h"
 #include "viewer/viewer_api.h"
 
 namespace msprobe::server {
@@ -40,7 +40,7 @@ class Responder {
   static HttpResponse RespondAsset(const HttpRequest& request, std::string_view path);
 
   viewer::ViewerApi& api_;
-  RequestGuard guard_;
+  viewer::RequestGuard guard_;
 };
 
 }  // namespace msprobe::server

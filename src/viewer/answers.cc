@@ -1,5 +1,6 @@
 #include "viewer/answers.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "viewer/node_detail.h"
@@ -76,6 +77,14 @@ void WriteIndex(float index, JsonWriter* json) {
     json->Null();
   else
     json->Double(std::round(static_cast<double>(index) * 1e6) / 1e6);
+}
+
+int64_t UnitOf(const std::vector<visfile::UnitEntry>& units, std::optional<int64_t> step,
+               int64_t rank) {
+  const auto found = std::ranges::find_if(units, [&](const visfile::UnitEntry& entry) {
+    return entry.step == step && entry.rank == rank;
+  });
+  return found == units.end() ? -1 : found - units.begin();
 }
 
 void WriteOptional(std::string_view key, const std::optional<int64_t>& value, JsonWriter* json) {

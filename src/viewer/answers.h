@@ -31,6 +31,10 @@ std::string_view OverflowWord(graph::OverflowLevel level);
 void WriteOptional(std::string_view key, const std::optional<int64_t>& value,
                    formats::JsonWriter* json);
 
+/// The place of a step and rank among the units; -1: it is not there.
+int64_t UnitOf(const std::vector<visfile::UnitEntry>& units, std::optional<int64_t> step,
+               int64_t rank);
+
 /// An index as the API shows it: null for NaN.
 void WriteIndex(float index, formats::JsonWriter* json);
 

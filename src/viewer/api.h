@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <shared_mutex>
 #include <string>
@@ -65,6 +66,8 @@ class Api final : public ViewerApi {
   Status CancelOpen(const Call& call);
   Result<FileContext> FindFile(const Query& query);
   Result<UnitContext> FindUnit(const Query& query);
+  /// The numbers of the units that have a node of this name; of all, if it is empty.
+  static Result<std::vector<size_t>> UnitsWith(OpenFile* file, std::string_view node);
   bool CanMatch(const FileContext& file) const;
 
   // node_requests.cc
@@ -89,7 +92,8 @@ class Api final : public ViewerApi {
   FileCatalog catalog_;
   ViewerOptions options_;
   OpenFiles files_;
-  std::mutex saving_;  ///< one file of matches may hold many units
+  std::atomic<int> waiting_{0};  ///< requests about units that are still being loaded
+  std::mutex saving_;            ///< one file of matches may hold many units
 };
 
 }  // namespace msprobe::viewer

@@ -295,6 +295,24 @@ Result<compare::CompareMode> ModeOf(const app::PlannedUnit& unit, base::Diagnost
   return compare::ChooseMode(*target, *golden, diagnostics);
 }
 
+/// Nothing outside of the viewed directory is read: `unit` lies below `root`.
+Status RefuseLinks(const std::filesystem::path& root, const std::filesystem::path& unit) {
+  std::vector<std::filesystem::path> paths = {unit / "dump.json", unit / "construct.json",
+                                              unit / "stack.json"};
+  for (auto above = unit; above != root && above.has_relative_path(); above = above.parent_path()) {
+    paths.push_back(above);
+  }
+  for (const std::filesystem::path& path : paths) {
+    std::error_code error;
+    if (std::filesystem::is_symlink(path, error)) {
+      return InvalidArgumentError("the viewer follows no symbolic links",
+                                  "view what it leads to, or write a .vis with msprobe graph",
+                                  path.string());
+    }
+  }
+  return Status::Ok();
+}
+
 }  // namespace
 
 Result<std::unique_ptr<visfile::VisSource>> OpenDump(const app::UnitJob& job,
@@ -310,6 +328,9 @@ Result<std::unique_ptr<visfile::VisSource>> OpenDump(const app::UnitJob& job,
   if (plan.empty()) {
     return NotFoundError("there is no dump", "give a directory with dump.json or step folders",
                          job.target.string());
+  }
+  for (const app::PlannedUnit& unit : plan) {
+    MSPROBE_RETURN_IF_ERROR(RefuseLinks(job.target, unit.target.directory));
   }
   MSPROBE_ASSIGN_OR_RETURN(const compare::CompareMode mode, ModeOf(plan.front(), &diagnostics));
   return std::unique_ptr<visfile::VisSource>(std::make_unique<DumpSource>(

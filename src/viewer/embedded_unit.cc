@@ -69,20 +69,14 @@ Status WriteDetails(const LoadedUnit& unit, const ReportPart* part, Side which,
 
 }  // namespace
 
-Status AppendEmbeddedUnit(const LoadedUnit& unit, const ReportPart* part,
-                          const visfile::VisSource& source, DetailBudget* budget,
+Status AppendEmbeddedUnit(const LoadedUnit& unit, const ReportPart* part, compare::CompareMode mode,
+                          const std::vector<visfile::UnitEntry>& units, DetailBudget* budget,
                           std::string* out) {
   const visfile::UnitSource& shown = Shown(unit, part);
   const visfile::UnitIndex& index = unit.source->index();
-  const std::vector<visfile::Band> bands = visfile::BandsOf(source.mode());
+  const std::vector<visfile::Band> bands = visfile::BandsOf(mode);
   MSPROBE_ASSIGN_OR_RETURN(const NodeFilter suspicious, NodeFilter::Parse("", "", bands));
-  const auto unit_of_rank = [&](int64_t rank) {
-    const auto& units = source.units();
-    const auto found = std::ranges::find_if(units, [&](const visfile::UnitEntry& entry) {
-      return entry.step == index.step && entry.rank == rank;
-    });
-    return found == units.end() ? int64_t{-1} : static_cast<int64_t>(found - units.begin());
-  };
+  const auto unit_of_rank = [&](int64_t rank) { return UnitOf(units, index.step, rank); };
   JsonWriter json(out);
   json.BeginObject().Key("target");
   WriteBriefs(shown, Side::kTarget, &json);

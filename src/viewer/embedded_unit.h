@@ -15,8 +15,9 @@ struct DetailBudget {
 };
 
 /// Appends one unit of an exported report: all its nodes, or those of `part`, and the details of as
-/// many as the budget allows, the suspicious ones first.
-Status AppendEmbeddedUnit(const LoadedUnit& unit, const ReportPart* part,
-                          const visfile::VisSource& source, DetailBudget* budget, std::string* out);
+/// many as the budget allows, the suspicious ones first. `units`: those of the report.
+Status AppendEmbeddedUnit(const LoadedUnit& unit, const ReportPart* part, compare::CompareMode mode,
+                          const std::vector<visfile::UnitEntry>& units, DetailBudget* budget,
+                          std::string* out);
 
 }  // namespace msprobe::viewer

@@ -1,6 +1,7 @@
 #include "base/file.h"
 #include "formats/json/config_json.h"
 #include "formats/json/json_writer.h"
+#include "viewer/answers.h"
 #include "viewer/hand_matches.h"
 
 namespace msprobe::viewer {
@@ -66,18 +67,11 @@ Result<std::vector<SavedUnit>> ReadFile(const std::filesystem::path& path) {
 std::string Render(const std::vector<SavedUnit>& units) {
   std::string text;
   JsonWriter json(&text, formats::JsonLayout::Indented(1));
-  const auto number = [&json](std::string_view key, const std::optional<int64_t>& value) {
-    json.Key(key);
-    if (value)
-      json.Int(*value);
-    else
-      json.Null();
-  };
   json.BeginObject().Key("units").BeginArray();
   for (const SavedUnit& unit : units) {
     json.BeginObject();
-    number("step", unit.entry.step);
-    number("rank", unit.entry.rank);
+    WriteOptional("step", unit.entry.step, &json);
+    WriteOptional("rank", unit.entry.rank, &json);
     json.Key("matches").BeginArray();
     for (const HandMatches::NamePairs& action : unit.actions) {
       json.BeginArray();
@@ -117,6 +111,7 @@ Status SaveMatches(const std::filesystem::path& file, const visfile::UnitEntry& 
   if (saved.empty()) {
     std::error_code error;
     std::filesystem::remove(path, error);
+    if (error) return IoError("cannot remove the saved matches", error.value(), path.string());
     return Status::Ok();
   }
   const std::string text = Render(saved);

@@ -245,12 +245,7 @@ Status Api::Node(const Call& call) {
   MSPROBE_ASSIGN_OR_RETURN(const NodeRef node, NodeOf(call.query, context.index()));
   const auto& units = context.file.open->source().units();
   const auto step = context.index().step;
-  const auto unit_of_rank = [&](int64_t rank) {
-    for (size_t i = 0; i < units.size(); ++i) {
-      if (units[i].step == step && units[i].rank == rank) return static_cast<int64_t>(i);
-    }
-    return int64_t{-1};
-  };
+  const auto unit_of_rank = [&](int64_t rank) { return UnitOf(units, step, rank); };
   return WriteDetail(*context.unit->source, node.side, node.id, unit_of_rank,
                      context.unit->hand.Find(node.side, node.id, context.index()), json);
 }

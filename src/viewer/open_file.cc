@@ -1,11 +1,10 @@
 #include "viewer/open_file.h"
 
 #include <algorithm>
-#include <new>
-#include <system_error>
 #include <utility>
 
 #include "viewer/answers.h"
+#include "viewer/guarded.h"
 
 namespace msprobe::viewer {
 
@@ -13,17 +12,12 @@ namespace {
 
 std::atomic<uint64_t> use_clock{0};
 
-/// A file that is too large for the memory is an error of this file only.
-Result<std::shared_ptr<visfile::UnitSource>> LoadGuarded(const visfile::VisSource& source,
-                                                         size_t unit,
-                                                         const visfile::ReadOptions& options) {
-  try {
-    return source.LoadUnit(unit, options);
-  } catch (const std::bad_alloc&) {
-    return LimitExceededError("out of memory", "close other files, or use a larger machine");
-  } catch (const std::system_error& error) {
-    return InternalError(error.what());  // no thread could be started
-  }
+constexpr int kMaxRetries = 3;  // a page that asks on and on shall not keep the machine busy
+
+/// What may be otherwise the next time: memory, threads, a file system.
+bool MayPass(const Status& failure) {
+  return failure.code() == StatusCode::kLimitExceeded || failure.code() == StatusCode::kIo ||
+         failure.code() == StatusCode::kInternal;
 }
 
 }  // namespace
@@ -83,11 +77,12 @@ Status OpenFile::OpenSource(const Opener& opener) {
   source_ = std::move(source);
   units_.resize(source_->units().size());
   summaries_.resize(units_.size());
+  retries_.resize(units_.size());
   return Status::Ok();
 }
 
 void OpenFile::Run(const Opener& opener) {
-  Status status = OpenSource(opener);
+  Status status = Guarded([&] { return OpenSource(opener); });
   if (status.ok()) {
     // The first unit is what is looked at first. If there is no other, a file that cannot show it
     // is of no use.
@@ -119,13 +114,13 @@ void OpenFile::WarmUp(size_t unit) {
     loaded = units_[unit];
   }
   if (loaded == nullptr || cancel_.cancelled()) return;
-  try {
+  const Status prepared = Guarded([&loaded] {
     const std::shared_lock reading(loaded->mutex);
     loaded->target_search.Prepare();
     loaded->golden_search.Prepare();
-  } catch (const std::bad_alloc&) {
-    return;  // a search will say so
-  }
+    return Status::Ok();
+  });
+  (void)prepared;  // a search will say what is wrong
 }
 
 /// Waits for something to do. What was asked for comes first. False: the end.
@@ -159,18 +154,19 @@ void OpenFile::LoadUnit(size_t unit, bool wanted) {
     loading_ = unit;
     progress_ = {};
   }
-  Result<std::shared_ptr<visfile::UnitSource>> source = LoadGuarded(*source_, unit, Reading());
   std::shared_ptr<LoadedUnit> loaded;
   std::string summary;
-  if (source.ok()) {
-    loaded = std::make_shared<LoadedUnit>(std::move(*source));
+  Status status = Guarded([&]() -> Status {
+    MSPROBE_ASSIGN_OR_RETURN(auto source, source_->LoadUnit(unit, Reading()));
+    loaded = std::make_shared<LoadedUnit>(std::move(source));
     finisher_(*source_, unit, loaded.get());
     summary = SummaryJson(loaded->source->index());
     loaded->last_used.store(use_clock.fetch_add(1) + 1);
-  }
+    return Status::Ok();
+  });
   const std::lock_guard lock(mutex_);
-  if (loaded == nullptr) {
-    summaries_[unit].failure = std::move(source).status();
+  if (!status.ok()) {
+    summaries_[unit].failure = std::move(status);
   } else {
     summaries_[unit].json = std::move(summary);
     const bool asked_meanwhile = std::ranges::find(wanted_, unit) != wanted_.end();
@@ -213,7 +209,14 @@ Result<std::shared_ptr<LoadedUnit>> OpenFile::Unit(size_t unit,
       return units_[unit] != nullptr || !summaries_[unit].failure.ok() || cancel_.cancelled();
     });
   }
-  MSPROBE_RETURN_IF_ERROR(Status(summaries_[unit].failure));
+  if (Status failure = summaries_[unit].failure; !failure.ok()) {
+    if (MayPass(failure) && ++retries_[unit] <= kMaxRetries) {  // for whoever asks again
+      summaries_[unit].failure = Status::Ok();
+      next_summary_ = std::min(next_summary_, unit);
+      changed_.notify_all();
+    }
+    return failure;
+  }
   if (units_[unit] != nullptr) units_[unit]->last_used.store(use_clock.fetch_add(1) + 1);
   return units_[unit];
 }

@@ -118,6 +118,7 @@ class OpenFile {
   std::unique_ptr<visfile::VisSource> source_;
   std::vector<std::shared_ptr<LoadedUnit>> units_;
   std::vector<Summary> summaries_;
+  std::vector<int> retries_;  ///< of units whose loading failed
   std::deque<size_t> wanted_;
   size_t next_summary_ = 0;
   std::thread thread_;

@@ -66,6 +66,43 @@ TEST(OpenFileTest, AUnitThatWasSummedUpOrDroppedBeginsAnew) {
   EXPECT_EQ(file.ProgressOf(1).total, 0U);
 }
 
+TEST(OpenFileTest, OutOfMemoryIsAnErrorOfTheFile) {
+  OpenFile file(
+      [](const auto&) -> Result<std::unique_ptr<visfile::VisSource>> { throw std::bad_alloc(); },
+      [](const auto&, size_t, LoadedUnit*) {}, {});
+  EXPECT_EQ(file.Unit(0, std::chrono::seconds(20)).status().code(), StatusCode::kLimitExceeded);
+}
+
+TEST(OpenFileTest, AUnitThatDidNotFitIsTriedAgain) {
+  const fixture::ScratchDirectory directory;
+  const auto path = directory.path() / "a.vis.db";
+  fixture::WriteDb(fixture::SmallComparison(), path, 2);
+  std::atomic<int> calls{0};
+  OpenFile file([&](const visfile::ReadOptions& read) { return visfile::OpenVisDb(path, read); },
+                [&](const auto&, size_t unit, LoadedUnit*) {
+                  if (unit == 1 && calls.fetch_add(1) == 0) throw std::bad_alloc();
+                },
+                {});
+  const auto patience = std::chrono::seconds(20);
+  ASSERT_TRUE(file.Unit(0, patience).ok()) << "the other one is not lost with it";
+  EXPECT_EQ(file.Unit(1, patience).status().code(), StatusCode::kLimitExceeded);
+  EXPECT_TRUE(file.Unit(1, patience).ok());
+}
+
+TEST(OpenFileTest, WhatNeverFitsIsNotTriedForEver) {
+  const fixture::ScratchDirectory directory;
+  const auto path = directory.path() / "a.vis.db";
+  fixture::WriteDb(fixture::SmallComparison(), path, 2);
+  std::atomic<int> calls{0};
+  OpenFile file([&](const visfile::ReadOptions& read) { return visfile::OpenVisDb(path, read); },
+                [&](const auto&, size_t unit, LoadedUnit*) {
+                  if (unit == 1 && calls.fetch_add(1) >= 0) throw std::bad_alloc();
+                },
+                {});
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(file.Unit(1, std::chrono::seconds(20)).ok());
+  EXPECT_LT(calls.load(), 10);
+}
+
 TEST(OpenFileTest, ProgressIsThatOfTheUnitThatIsAskedFor) {
   EXPECT_EQ(SeenOf({{50, 100}}, 3), (Shares{{0, 0}}));
 }

@@ -62,6 +62,10 @@ void Copy(const SideIndex& from, const std::vector<uint32_t>& ids,
 
 }  // namespace
 
+bool ReportPart::Has(const visfile::UnitIndex& unit, std::string_view name) {
+  return FindName(unit.target, name) != kNoNode || FindName(unit.golden, name) != kNoNode;
+}
+
 Result<std::shared_ptr<ReportPart>> ReportPart::Cut(
     std::shared_ptr<const visfile::UnitSource> whole, std::string_view name, float worst_band) {
   const visfile::UnitIndex& index = whole->index();

@@ -16,6 +16,9 @@ class ReportPart final : public visfile::UnitSource {
   static Result<std::shared_ptr<ReportPart>> Cut(std::shared_ptr<const visfile::UnitSource> whole,
                                                  std::string_view name, float worst_band);
 
+  /// Whether one of the sides has a node of this name.
+  static bool Has(const visfile::UnitIndex& unit, std::string_view name);
+
   const visfile::UnitIndex& index() const override { return index_; }
   visfile::UnitIndex& mutable_index() override { return index_; }
   Result<std::string> NodeJson(visfile::Side side, uint32_t id) const override {

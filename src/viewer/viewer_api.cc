@@ -6,6 +6,7 @@
 #include "viewer/answers.h"
 #include "viewer/api.h"
 #include "viewer/embedded_unit.h"
+#include "viewer/guarded.h"
 
 namespace msprobe::viewer {
 
@@ -16,7 +17,23 @@ namespace {
 // Long polling: the answer leaves as soon as the file is ready, a page need not guess when to ask.
 constexpr auto kOpenWait = std::chrono::milliseconds(200);
 constexpr auto kUnitWait = std::chrono::seconds(20);
+/// Requests that wait hold a thread of the server each: the rest of its threads answers others.
+constexpr int kMaxWaiting = 8;
 constexpr auto kExportWait = std::chrono::hours(24);
+
+/// Counted as long as it lives.
+class OneMore {
+ public:
+  explicit OneMore(std::atomic<int>* count) : count_(*count), others_(count_.fetch_add(1)) {}
+  OneMore(const OneMore&) = delete;
+  OneMore& operator=(const OneMore&) = delete;
+  ~OneMore() { count_.fetch_sub(1); }
+  int others() const { return others_; }
+
+ private:
+  std::atomic<int>& count_;
+  const int others_;
+};
 
 Status StillLoading() {
   return {StatusCode::kUnsupported,
@@ -113,8 +130,10 @@ Response Api::Handle(const Request& request) {
   Result<Query> query = Query::Parse(request.query);
   if (!query.ok()) return ErrorResponse(query.status());
   Response response;
-  JsonWriter json(&response.body);
-  const Status status = (this->*handler)({*query, request.body, &json, &response});
+  const Status status = Guarded([&] {
+    JsonWriter json(&response.body);
+    return (this->*handler)({*query, request.body, &json, &response});
+  });
   if (!status.ok()) return ErrorResponse(status);
   return response;
 }
@@ -157,7 +176,9 @@ Result<UnitContext> Api::FindUnit(const Query& query) {
   MSPROBE_ASSIGN_OR_RETURN(const int64_t number, query.Int("u", 0, 0, INT32_MAX));
   context.number = static_cast<size_t>(number);
   // After a restart of the server a page goes on asking without 'open': wait for the loading.
-  MSPROBE_ASSIGN_OR_RETURN(context.unit, context.file.open->Unit(context.number, kUnitWait));
+  const OneMore waiting(&waiting_);
+  const auto patience = waiting.others() < kMaxWaiting ? kUnitWait : std::chrono::seconds(0);
+  MSPROBE_ASSIGN_OR_RETURN(context.unit, context.file.open->Unit(context.number, patience));
   if (context.unit == nullptr) return StillLoading();
   context.lock = std::shared_lock(context.unit->mutex);
   context.bands = visfile::BandsOf(context.file.open->source().mode());
@@ -262,23 +283,43 @@ Status Api::CancelOpen(const Call& call) {
   return Status::Ok();
 }
 
+Result<std::vector<size_t>> Api::UnitsWith(OpenFile* file, std::string_view node) {
+  std::vector<size_t> with;
+  size_t number = 0;
+  do {
+    MSPROBE_ASSIGN_OR_RETURN(const auto unit, file->Unit(number, kExportWait));
+    if (unit == nullptr) return StillLoading();
+    const std::shared_lock lock(unit->mutex);
+    if (node.empty() || ReportPart::Has(unit->source->index(), node)) with.push_back(number);
+  } while (++number < file->source().units().size() && !node.empty());
+  while (node.empty() && number < file->source().units().size()) with.push_back(number++);
+  if (!with.empty()) return with;
+  return NotFoundError("no node has this name", "give the whole name, as the page shows it",
+                       std::string(node.substr(0, 200)));
+}
+
 Result<std::string> Api::ExportData(std::string_view name, const ExportLimits& limits) {
   FileContext file;
   MSPROBE_ASSIGN_OR_RETURN(file.resolved, catalog_.Resolve(name));
   file.open = files_.Open(file.resolved);
+  // Of the stages of a pipeline only some have the node.
+  MSPROBE_ASSIGN_OR_RETURN(const std::vector<size_t> chosen,
+                           UnitsWith(file.open.get(), limits.subtree));
+  const visfile::VisSource& source = file.open->source();
+  std::vector<visfile::UnitEntry> entries;
+  for (const size_t number : chosen) entries.push_back(source.units()[number]);
   std::string units;
   std::vector<std::string> summaries;
   size_t count = 0;
   uint64_t nodes = 0;
   DetailBudget details{limits.detail_bytes, 0};
-  bool more = true;
-  while (more) {
-    MSPROBE_ASSIGN_OR_RETURN(const auto unit, file.open->Unit(count, kExportWait));
+  for (; count < chosen.size(); ++count) {
+    MSPROBE_ASSIGN_OR_RETURN(const auto unit, file.open->Unit(chosen[count], kExportWait));
     if (unit == nullptr) return StillLoading();
     const std::shared_lock lock(unit->mutex);
     std::shared_ptr<ReportPart> part;
     if (!limits.subtree.empty()) {
-      const float worst_band = visfile::BandsOf(file.open->source().mode()).back().lo;
+      const float worst_band = visfile::BandsOf(source.mode()).back().lo;
       MSPROBE_ASSIGN_OR_RETURN(part, ReportPart::Cut(unit->source, limits.subtree, worst_band));
     }
     const visfile::UnitIndex& index = part == nullptr ? unit->source->index() : part->index();
@@ -292,9 +333,8 @@ Result<std::string> Api::ExportData(std::string_view name, const ExportLimits& l
     }
     if (count > 0) units.push_back(',');
     MSPROBE_RETURN_IF_ERROR(
-        AppendEmbeddedUnit(*unit, part.get(), file.open->source(), &details, &units));
+        AppendEmbeddedUnit(*unit, part.get(), source.mode(), entries, &details, &units));
     summaries.push_back(file.open->SummaryJson(index));
-    more = ++count < file.open->source().units().size();
   }
   std::vector<std::string> notes;
   if (!limits.subtree.empty()) {
@@ -304,10 +344,12 @@ Result<std::string> Api::ExportData(std::string_view name, const ExportLimits& l
     notes.push_back("the values of " + std::to_string(details.left_out) +
                     " nodes are not in this report, to keep it small");
   }
-  if (more) {
-    notes.push_back("only the first " + std::to_string(count) + " of " +
-                    std::to_string(file.open->source().units().size()) +
-                    " steps and ranks are in this report");
+  if (count < source.units().size()) {
+    const std::string of = std::to_string(count) + " of " + std::to_string(source.units().size());
+    notes.push_back(count < chosen.size()
+                        ? "only the first " + of + " steps and ranks are in this report"
+                        : of +
+                              " steps and ranks have this node; the others are not in this report");
   }
   std::string data = R"({"version":1,"open":)";
   JsonWriter json(&data);

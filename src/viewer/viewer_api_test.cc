@@ -256,6 +256,27 @@ TEST(ViewerFilesTest, NothingOutsideTheRootIsReached) {
   EXPECT_THAT(asker.Open("below/a%20b%2Bc.vis"), HasSubstr(R"("state":"ready")"));
 }
 
+TEST(ViewerFilesTest, ADumpLeadsNowhereElse) {
+  const ScratchDirectory directory;
+  const auto step = directory.path() / "root" / "dump" / "step0";
+  const auto write = [](const std::filesystem::path& rank) {
+    std::filesystem::create_directories(rank);
+    std::ofstream(rank / "dump.json")
+        << R"({"task":"statistics","level":"mix","dump_data_dir":null,"data":{}})";
+    std::ofstream(rank / "construct.json") << "{}";
+    std::ofstream(rank / "stack.json") << "{}";
+  };
+  write(step / "rank0");
+  write(directory.path() / "elsewhere");
+  std::filesystem::create_directory_symlink(directory.path() / "elsewhere", step / "rank1");
+  EXPECT_THAT(Asker(directory.path() / "root").Open("dump"), HasSubstr("no symbolic links"));
+  std::filesystem::remove(step / "rank1");
+  std::filesystem::remove(step / "rank0" / "stack.json");
+  std::filesystem::create_symlink(directory.path() / "elsewhere" / "stack.json",
+                                  step / "rank0" / "stack.json");
+  EXPECT_THAT(Asker(directory.path() / "root").Open("dump"), HasSubstr("no symbolic links"));
+}
+
 TEST(ViewerFilesTest, AReplacedFileIsOpenedAnew) {
   const ScratchDirectory directory;
   const SmallComparison first;

@@ -34,6 +34,19 @@ def test_start_is_never_called(debugger, capfd):
     assert "start() was never called" in said.err
 
 
+@pytest.mark.parametrize("steps,warned", [(0, True), (1, False)])
+def test_step_is_never_called(steps, warned, debugger, capfd):
+    d = debugger(level="L1")
+    for _ in range(3):
+        d.start()
+        torch.sin(torch.ones(1))
+        d.stop()
+    for _ in range(steps):
+        d.step()
+    PrecisionDebugger._forget()
+    assert ("step() was never called: what 3 start() began" in capfd.readouterr().err) is warned
+
+
 @pytest.mark.parametrize("config,words", [
     ({}, "nothing was recorded"),
     ({"list": ["relu"]}, 'list ["relu"] matched nothing'),

@@ -357,20 +357,33 @@ def test_stacks_name_the_program_and_not_the_tool(collect):
     assert sum("_wrapped_call_impl" in f for f in stack) == 1
 
 
-def test_groups_of_the_optimizer_and_of_clipping(collect):
+@pytest.mark.parametrize("foreach", [False, True])  # the second is torch's choice on a device
+def test_groups_of_the_optimizer_and_of_clipping(foreach, collect):
     layer = nn.Linear(2, 2)
-    optimizer = torch.optim.SGD(layer.parameters(), 0.1)
+    optimizer = torch.optim.AdamW(layer.parameters(), 0.1, foreach=foreach)
+    clipped = []
 
     def program():
-        layer(torch.randn(1, 2)).sum().backward()
-        nn.utils.clip_grad_norm_(layer.parameters(), 1.0)
+        layer(torch.ones(1, 2)).sum().backward()
+        nn.utils.clip_grad_norm_(layer.parameters(), 0.5, foreach=foreach)
+        clipped.append(layer.weight.grad.max().item())
         optimizer.step()
 
     dump = collect(program, nn.ModuleList([layer]), level="mix")
     assert dump.construct["optimizer"] is None
-    assert "optimizer" in dump.construct.values()
-    assert "clip_grad" in dump.construct.values()
     assert "optimizer" not in dump.data
+    parts = {group: [name for name, parent in dump.construct.items() if parent == group]
+             for group in ("optimizer", "clip_grad")}
+    eps = [record for name, record in dump.data.items()
+           if name in parts["optimizer"] and 1e-8 in [value.get("value") for value in record["input_args"]
+                                                      if isinstance(value, dict)]]
+    assert eps, "the call that adds eps"
+    multiplied = [name for name in parts["clip_grad"] if "mul_" in name]
+    assert multiplied
+    if foreach:
+        assert {name.split(".")[1] for name in parts["optimizer"]} > {"_foreach_add_", "_foreach_addcdiv_"}
+        first = dump.data[multiplied[0]]["output"][0]
+        assert first["Max"] == pytest.approx(clipped[0])
 
 
 def test_a_step_in_one_line_on_the_class(debugger, tmp_path):

@@ -159,5 +159,23 @@ def test_changes_from_other_sites_are_refused(tensorboard: TensorBoard) -> None:
     target = f"{PREFIX}/api/matches?file=x&u=0"
     for headers in ({}, {"Origin": "http://evil.example"}):
         assert tensorboard.ask(target, "POST", "{}", **headers)[0] == 403
+    # A name that its owner may point to this machine: the browser takes the page for the same site.
+    rebound = {"Host": "evil.example:6006", "Origin": "http://evil.example:6006"}
+    assert tensorboard.ask(target, "POST", "{}", **rebound)[0] == 403
     own = {"Origin": f"http://127.0.0.1:{tensorboard.port}"}
     assert tensorboard.ask(target, "POST", "{}", **own)[0] == 404
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_a_body_without_a_length_has_a_limit(tensorboard: TensorBoard, method: str) -> None:
+    chunks = (b"x" * 65536 for _ in range(64))
+    connection = http.client.HTTPConnection("127.0.0.1", tensorboard.port, timeout=60)
+    headers = {"Origin": f"http://127.0.0.1:{tensorboard.port}"}
+    try:
+        connection.request(method, f"{PREFIX}/api/files", chunks, headers, encode_chunked=True)
+        status = connection.getresponse().status
+    except OSError:  # the rest of the body is not taken any more
+        status = None
+    connection.close()
+    assert status in (None, 413 if method == "POST" else 200)
+    tensorboard.json(f"{PREFIX}/api/files")

@@ -232,7 +232,10 @@ def test_what_is_no_port_is_refused(written: Path, port: str) -> None:
 def test_the_browser_is_shown_the_address(written: Path, tmp_path: Path) -> None:
     shown = tmp_path / "shown"
     opener = tmp_path / "xdg-open"
-    opener.write_text(f'#!/bin/sh\nprintf "%s" "$*" >"{shown}.new" && mv "{shown}.new" "{shown}"\n')
+    opener.write_text(
+        f'#!/bin/sh\nls -l /proc/$$/fd >"{shown}.files"\n'
+        f'printf "%s" "$*" >"{shown}.new" && mv "{shown}.new" "{shown}"\n'
+    )
     opener.chmod(0o755)
     server = Server(written, "--open", env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
     try:
@@ -241,6 +244,8 @@ def test_the_browser_is_shown_the_address(written: Path, tmp_path: Path) -> None
                 break
             time.sleep(0.05)
         assert shown.read_text() == server.url
+        files = Path(f"{shown}.files").read_text()
+        assert "socket:" not in files, "the browser would keep the port after the server's end"
     finally:
         assert server.stop()[0] == 0
 
@@ -251,6 +256,17 @@ def test_without_a_browser_the_page_is_served_all_the_same(written: Path, tmp_pa
         assert server.api("files")["files"]
     finally:
         assert server.stop()[0] == 0
+
+
+@pytest.mark.parametrize(("host", "warned"), [("0.0.0.0", True), ("127.0.0.1", False)])
+def test_an_address_that_others_reach_is_told(written: Path, host: str, warned: bool) -> None:
+    command = [str(CLI), "view", str(written), "--host", host]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith("http://")
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=60)
+    assert ("without a password" in error) is warned
 
 
 def test_nothing_to_view_is_an_error(tmp_path: Path) -> None:
@@ -299,6 +315,26 @@ def test_report_of_a_part_holds_that_part(written: Path, tmp_path: Path) -> None
 
     done = subprocess.run([*command, "no.such"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
+    assert "no node has this name" in done.stderr
+
+
+def test_report_of_a_part_that_only_some_ranks_have(dumps: Path, tmp_path: Path) -> None:
+    for side in ("target", "golden"):
+        for rank in (0, 1):
+            where = Path(side) / "step0" / f"rank{rank}"
+            renamed(dumps / where, tmp_path / where, "net.fc", f"net.stage{rank}")
+    report = tmp_path / "report.html"
+    command = [str(CLI), "view", str(tmp_path / "target"), "--golden", str(tmp_path / "golden"),
+               "--export", str(report), "--subtree"]  # fmt: skip
+    name = "Module.net.stage1.Linear.forward.0"
+    subprocess.run([*command, name], check=True, capture_output=True)
+    data = re.search(r'id="msprobe-data">(.*?)</script>', report.read_text(), re.S)
+    assert data is not None
+    content = json.loads(data[1])
+    assert [unit["rank"] for unit in content["open"]["units"]] == [1]
+    assert name in [node["name"] for node in content["units"][0]["target"]]
+    assert any("1 of 2 steps and ranks have this node" in note for note in content["open"]["notes"])
+    done = subprocess.run([*command, "no.such"], capture_output=True, text=True, check=False)
     assert "no node has this name" in done.stderr
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from tensorboard.plugins import base_plugin
 from werkzeug import Request, Response
+from werkzeug.exceptions import RequestEntityTooLarge
 
 NAME = "msprobe"
 MAX_BODY = 1 << 20
@@ -96,22 +97,22 @@ class MsprobePlugin(base_plugin.TBPlugin):
     def _serve_api(self) -> Callable[..., Any]:
         @Request.application
         def serve(request: Request) -> Response:
-            if request.method not in ("GET", "HEAD") and not _same_origin(request):
-                return _error(403, "the request comes from another site")
-            if (request.content_length or 0) > MAX_BODY:
-                return _error(413, "the request's body is too long")
+            reads = request.method in ("GET", "HEAD")
+            request.max_content_length = MAX_BODY  # also of bodies that do not say how long they are
             try:
                 viewer = self._viewer()
+                origin = request.headers.get("Origin", "")
+                if not reads and not viewer.allows_change(origin, request.host):
+                    return _error(403, "the request comes from another site",
+                                  "open TensorBoard by an address or by the name of its machine")  # fmt: skip
+                body = b"" if reads else request.get_data()
+            except RequestEntityTooLarge:
+                return _error(413, "the request's body is too long")
             except RuntimeError as error:
                 return _error(404, str(error))
             route = request.path.rpartition(f"/plugin/{NAME}/api/")[2]
             query = request.query_string.decode("ascii", "replace")
             method = "GET" if request.method == "HEAD" else request.method
-            return _answer(*viewer.handle(method, route, query, request.get_data()))
+            return _answer(*viewer.handle(method, route, query, body))
 
         return serve
-
-
-def _same_origin(request: Request) -> bool:
-    origin = request.headers.get("Origin", "")
-    return origin in (f"http://{request.host}", f"https://{request.host}")

@@ -1,11 +1,11 @@
-#include "server/request_guard.h"
+#include "viewer/request_guard.h"
 
 #include <arpa/inet.h>
 #include <unistd.h>
 
 #include <algorithm>
 
-namespace msprobe::server {
+namespace msprobe::viewer {
 
 namespace {
 
@@ -35,13 +35,29 @@ std::string_view HostWithoutPort(std::string_view host_header) {
   return host_header.substr(0, host_header.find(':'));
 }
 
-RequestGuard::RequestGuard(std::string_view host)
-    : names_{"localhost", "127.0.0.1", "[::1]"}, any_address_(host == "0.0.0.0" || host == "::") {
-  const bool bare_v6 = host.find(':') != std::string_view::npos && !host.starts_with('[');
-  names_.push_back(Lower(bare_v6 ? "[" + std::string(host) + "]" : std::string(host)));
+std::string_view WithoutBrackets(std::string_view host) {
+  const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  return bracketed ? host.substr(1, host.size() - 2) : host;
+}
+
+bool IsLoopback(std::string_view host) {
+  const std::string name(WithoutBrackets(host));
+  in_addr v4{};
+  if (::inet_pton(AF_INET, name.c_str(), &v4) == 1) return ntohl(v4.s_addr) >> 24U == 127;
+  in6_addr v6{};
+  if (::inet_pton(AF_INET6, name.c_str(), &v6) == 1) return IN6_IS_ADDR_LOOPBACK(&v6);
+  return Lower(name) == "localhost";
+}
+
+RequestGuard::RequestGuard(std::string_view host) : names_{"localhost", "127.0.0.1", "[::1]"} {
+  const std::string name(WithoutBrackets(host));
+  in6_addr v6{};
+  const bool is_v6 = ::inet_pton(AF_INET6, name.c_str(), &v6) == 1;
+  any_address_ = name == "0.0.0.0" || (is_v6 && IN6_IS_ADDR_UNSPECIFIED(&v6));
+  names_.push_back(Lower(is_v6 ? "[" + name + "]" : name));
   if (!any_address_) return;
-  char name[256] = {};
-  if (::gethostname(name, sizeof(name) - 1) == 0) names_.push_back(Lower(name));
+  char own[256] = {};
+  if (::gethostname(own, sizeof(own) - 1) == 0) names_.push_back(Lower(own));
 }
 
 bool RequestGuard::AllowsHost(std::string_view host_header) const {
@@ -57,4 +73,4 @@ bool RequestGuard::AllowsOrigin(std::string_view origin_header, std::string_view
   return !host.empty() && (origin == "http://" + host || origin == "https://" + host);
 }
 
-}  // namespace msprobe::server
+}  // namespace msprobe::viewer

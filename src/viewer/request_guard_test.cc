@@ -1,8 +1,8 @@
-#include "server/request_guard.h"
+#include "viewer/request_guard.h"
 
 #include <gtest/gtest.h>
 
-namespace msprobe::server {
+namespace msprobe::viewer {
 namespace {
 
 TEST(RequestGuardTest, OnlyOwnNamesAreServed) {
@@ -24,11 +24,22 @@ TEST(RequestGuardTest, TheNameGivenIsServed) {
 
 TEST(RequestGuardTest, OnEveryAddressOnlyDigitsAreServed) {
   // A name may be rebound to this machine by whoever owns it, an address may not.
-  const RequestGuard guard("0.0.0.0");
-  EXPECT_TRUE(guard.AllowsHost("10.1.2.3:8080"));
-  EXPECT_TRUE(guard.AllowsHost("[2001:db8::1]:8080"));
-  EXPECT_FALSE(guard.AllowsHost("10.1.2.3.evil.example:8080"));
-  EXPECT_FALSE(guard.AllowsHost("[evil]:8080"));
+  for (const char* every : {"0.0.0.0", "::", "[::]", "0::0"}) {
+    const RequestGuard guard(every);
+    EXPECT_TRUE(guard.AllowsHost("10.1.2.3:8080")) << every;
+    EXPECT_TRUE(guard.AllowsHost("[2001:db8::1]:8080")) << every;
+    EXPECT_FALSE(guard.AllowsHost("10.1.2.3.evil.example:8080")) << every;
+    EXPECT_FALSE(guard.AllowsHost("[evil]:8080")) << every;
+  }
+}
+
+TEST(RequestGuardTest, LoopbackIsThisMachineOnly) {
+  for (const char* host : {"127.0.0.1", "127.1.2.3", "localhost", "LocalHost", "::1", "[::1]"}) {
+    EXPECT_TRUE(IsLoopback(host)) << host;
+  }
+  for (const char* host : {"0.0.0.0", "::", "[::]", "10.0.0.1", "node7", "127.0.0.1.evil", ""}) {
+    EXPECT_FALSE(IsLoopback(host)) << host;
+  }
 }
 
 TEST(RequestGuardTest, OriginIsThePageItself) {
@@ -40,4 +51,4 @@ TEST(RequestGuardTest, OriginIsThePageItself) {
 }
 
 }  // namespace
-}  // namespace msprobe::server
+}  // namespace msprobe::viewer

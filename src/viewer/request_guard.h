@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace msprobe::server {
+namespace msprobe::viewer {
 
 /// Decides by a request's headers whether it comes from our own page. A page of another site can
 /// make a browser send requests here, and by DNS rebinding even read the answers; but it cannot
@@ -27,7 +27,13 @@ class RequestGuard {
   bool any_address_ = false;
 };
 
+/// An address to listen on as resolvers take it: "[::1]" → "::1".
+std::string_view WithoutBrackets(std::string_view host);
+
+/// Whether only this machine reaches what listens on `host`.
+bool IsLoopback(std::string_view host);
+
 /// "[::1]:80" → "[::1]", "a.b:80" → "a.b".
 std::string_view HostWithoutPort(std::string_view host_header);
 
-}  // namespace msprobe::server
+}  // namespace msprobe::viewer
