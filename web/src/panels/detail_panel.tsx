@@ -80,6 +80,9 @@ export function DetailPanel({ app }: { app: App }) {
         role="tabpanel"
         aria-labelledby={`tab-${current}`}
         onClick={(event) => copyCell(app, event)}
+        onScroll={({ currentTarget: { classList, scrollLeft } }) => {
+          classList.toggle("aside", scrollLeft > 0);
+        }}
       >
         {current === "values" && <ValueTable detail={shown} />}
         {current === "stack" && <StackView detail={shown} />}
