@@ -196,6 +196,7 @@ export const chinese: Record<PhraseKey, string> = {
   "connection.lost": "服务器没有响应，正在重试；恢复后页面会自动继续。",
   "notice.no_node": "这里没有节点 {name}。",
   "notice.no_unit": "该文件中没有这个 step 与 rank，已显示另一个。",
+  "notice.no_micro_step": "这里没有 micro step {micro}，已显示全部。",
   "notice.all_micro_steps": "该节点在另一个 micro step 中，现已显示全部。",
   "splitter.side": "侧栏宽度",
   "splitter.detail": "节点面板高度",

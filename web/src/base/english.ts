@@ -197,6 +197,7 @@ export const english = {
   "connection.lost": "The server does not answer. Trying again; the page goes on when it is back.",
   "notice.no_node": "There is no node {name} here.",
   "notice.no_unit": "This file has no such step and rank: another one is shown.",
+  "notice.no_micro_step": "There is no micro step {micro} here: all are shown.",
   "notice.all_micro_steps": "The node is in another micro step: now all are shown.",
   "splitter.side": "Width of the side panel",
   "splitter.detail": "Height of the node panel",

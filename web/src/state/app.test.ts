@@ -114,6 +114,14 @@ describe("App", () => {
     expect(app.workspace.micro.value).toBe(1);
   });
 
+  it("shows all where the micro step of an address is not in the file, and says so", async () => {
+    const app = await opened(sourceOf());
+    await app.show({ ...PLACE, file: "f", micro: 7 });
+    expect(app.workspace.micro.value).toBeNull();
+    expect(app.workspace.views.value[0]?.tree.root.count).toBeGreaterThan(0);
+    expect(app.notice.value).toContain("micro step 7");
+  });
+
   it("says that the step or rank of an address is not in the file", async () => {
     const app = await opened(sourceOf());
     expect(app.notice.value).toBeNull();

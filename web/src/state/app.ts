@@ -127,8 +127,11 @@ export class App {
       if (!(await this.enter(workspace.unitAt(place.step, place.rank), place.micro, mine))) return;
       const { step = null, rank = null } = workspace.unit.value ?? {};
       const other = (place.step ?? step) !== step || (place.rank ?? rank) !== rank;
+      const all = workspace.micro.value !== place.micro;
       if (place.node !== null) await this.goByName(place.node);
-      if (other && mine === this.shows) this.say(text("notice.no_unit"));
+      if (mine !== this.shows) return;
+      if (other) this.say(text("notice.no_unit"));
+      else if (all) this.say(text("notice.no_micro_step", { micro: place.micro ?? "" }));
     } catch (error) {
       if (!isAbort(error) && mine === this.shows) this.failure.value = failureOf(error);
     } finally {
@@ -143,7 +146,9 @@ export class App {
     try {
       if (!(await workspace.loadUnit(u)) || mine !== this.shows) return false;
       workspace.u.value = u;
-      workspace.micro.value = micro;
+      // A micro step that is not there would be a tree without rows.
+      const { micro_steps = 0 } = workspace.unit.value ?? {};
+      workspace.micro.value = micro !== null && micro < micro_steps ? micro : null;
       return await this.rebuild(false);
     } catch (error) {
       if (!isAbort(error) && mine === this.shows) workspace.failUnit(u);
