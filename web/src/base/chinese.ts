@@ -169,6 +169,7 @@ export const chinese: Record<PhraseKey, string> = {
   "match.children": "包含子节点",
   "match.confirm": "匹配",
   "match.done": "已匹配，并保存在文件旁。",
+  "match.undone": "已撤销这一对匹配。",
   "match.pairs": "手动匹配：{count}",
   "match.more": "显示更多",
   "match.undo": "撤销上一步",

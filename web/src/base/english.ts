@@ -169,6 +169,7 @@ export const english = {
   "match.children": "with children",
   "match.confirm": "Match",
   "match.done": "Matched and saved beside the file.",
+  "match.undone": "The pair is undone.",
   "match.pairs": "Matched by hand: {count}",
   "match.more": "Show more",
   "match.undo": "Undo the last",

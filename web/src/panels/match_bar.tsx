@@ -87,7 +87,11 @@ function Pairs({ app }: { app: App }) {
   const { matching, navigation } = app;
   const pairs = matching.pairs.value;
   const address = matching.exportAddress();
-  const undo = (pair: { t: number; g: number } | null) => void app.run(() => matching.undo(pair));
+  const undo = (pair: { t: number; g: number } | null) =>
+    void app.run(async () => {
+      await matching.undo(pair);
+      app.say(text("match.undone"));
+    });
   return (
     <div class="match-bar">
       <Icon name="link" />
