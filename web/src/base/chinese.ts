@@ -43,6 +43,7 @@ export const chinese: Record<PhraseKey, string> = {
   "units.title": "step 与 rank",
   "units.step": "step {step}",
   "units.pending": "step {step}，rank {rank}：正在读取",
+  "units.damaged": "step {step}，rank {rank}：无法读取：{error}",
   "units.unchecked": "step {step}，rank {rank}",
   "units.graph": "step {step}，rank {rank}：{overflow}",
   "units.cell": "step {step}，rank {rank}：最差指标 {worst}，首个分歧点 {culprits} 个",

@@ -42,6 +42,7 @@ export const english = {
   "units.title": "Steps and ranks",
   "units.step": "step {step}",
   "units.pending": "step {step}, rank {rank}: being read",
+  "units.damaged": "step {step}, rank {rank}: cannot be read: {error}",
   "units.unchecked": "step {step}, rank {rank}",
   "units.graph": "step {step}, rank {rank}: {overflow}",
   "units.cell": "step {step}, rank {rank}: worst index {worst}, first divergences: {culprits}",

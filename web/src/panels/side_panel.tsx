@@ -10,20 +10,36 @@ import { ItemList } from "./item_list";
 import { UnitMap } from "./unit_map";
 
 export function SidePanel({ app }: { app: App }) {
+  // Where a rank cannot be shown, others can still be chosen.
+  const whole = isShown(app);
   return (
-    <aside aria-label={text("side.label")}>
+    <aside aria-label={text(whole ? "side.label" : "units.title")}>
       <UnitMap app={app} />
+      {whole && <OfUnit app={app} />}
+    </aside>
+  );
+}
+
+function OfUnit({ app }: { app: App }) {
+  return (
+    <>
       <DivergenceCard app={app} />
       <FilterPanel app={app} />
       <NodeList app={app} />
-    </aside>
+    </>
   );
+}
+
+/** Whether the trees of a unit are there to be seen. */
+export function isShown(app: App): boolean {
+  return app.workspace.views.value.length > 0 && app.failure.value === null;
 }
 
 /** Nothing to compare, nothing to choose: then the panel would be empty. */
 export function hasSidePanel(app: App): boolean {
   const file = app.workspace.file.value;
   if (file === null) return false;
+  if (!isShown(app)) return file.units.length > 1;
   const { medium = 0, high = 0, critical = 0 } = app.workspace.unit.value?.counts.overflow ?? {};
   return app.workspace.comparison.value || file.units.length > 1 || medium + high + critical > 0;
 }
