@@ -43,6 +43,11 @@ try {
       await page.keyboard.press("Enter");
       await page.getByRole("alert").waitFor();
       assert.match(await page.getByRole("alert").textContent(), /damaged.*compare_step0_rank1_1/);
+      await page.getByRole("button", { name: "Show in Chinese" }).click();
+      await page.getByText("文件已损坏或被截断，位于第").waitFor();
+      await page.getByText("请重新构图或比对").waitFor();
+      assert.match(await page.locator(".unit.damaged").getAttribute("title"), /无法读取：文件已损坏/);
+      await page.getByRole("button", { name: "切换到英文" }).click();
       await cell(0, 2).click();
       await page.locator(".divergence-name").waitFor();
       assert.equal(placeOf(page).get("rank"), "2");

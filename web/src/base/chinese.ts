@@ -193,6 +193,7 @@ export const chinese: Record<PhraseKey, string> = {
   "loading.building": "正在构图",
   "loading.comparing": "正在比对",
   "failure.title": "无法显示",
+  "failure.line": "{fact}：{advice}",
   "failure.retry": "重试",
   "failure.unexpected": "请重试；若仍然出现，请刷新页面",
   "connection.lost": "服务器没有响应，正在重试；恢复后页面会自动继续。",

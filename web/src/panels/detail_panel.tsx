@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import type { Detail } from "../api/types";
 import { copyText } from "../base/clipboard";
 import { readableIndex } from "../base/numbers";
-import { type App, failureOf } from "../state/app";
+import { type App, sentence } from "../state/app";
 import { reasonText, text } from "../state/language";
 import { CopyButton } from "../widgets/copy_button";
 import { NameText } from "../widgets/name_text";
@@ -28,11 +28,10 @@ export function DetailPanel({ app }: { app: App }) {
     );
   }
   if (detailError.value !== null) {
-    const { fact, advice } = failureOf(detailError.value);
     return (
       <section class="detail" aria-label={text("detail.label")}>
         <p class="empty">
-          <b>{fact}</b> {advice}
+          <bdi>{sentence(detailError.value)}</bdi>
         </p>
       </section>
     );

@@ -5,7 +5,7 @@ import type { Unit } from "../api/types";
 import { readableIndex } from "../base/numbers";
 import { unitPaint, worstOverflow } from "../model/paint";
 import type { App } from "../state/app";
-import { text } from "../state/language";
+import { errorText, text } from "../state/language";
 
 /** More ranks than this are shown for the current step alone. */
 const MOST = 2_000;
@@ -80,7 +80,8 @@ function titleOf({ workspace }: App, unit: Unit): string {
     culprits: unit.culprits,
     overflow: overflowText(unit),
   };
-  if (unit.error !== undefined) return text("units.damaged", { ...values, error: unit.error });
+  if (unit.error !== undefined)
+    return text("units.damaged", { ...values, error: errorText(unit.error) });
   if (unit.pending) return text("units.pending", values);
   return text(workspace.comparison.value ? "units.cell" : told, values);
 }

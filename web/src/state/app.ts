@@ -7,7 +7,7 @@ import type { Coloring } from "../model/paint";
 import { formatPlace, type Place, parsePlace } from "../model/place";
 import { readAddress, watchAddress, writeAddress } from "./address";
 import { isAbort } from "./connection";
-import { text } from "./language";
+import { errorText, text } from "./language";
 import { Matching } from "./matching";
 import { Navigation } from "./navigation";
 import { Search } from "./search";
@@ -32,7 +32,8 @@ export function failureOf(error: unknown): Failure {
 /** An error in one line. */
 export function sentence(error: unknown): string {
   const { fact, advice } = failureOf(error);
-  return advice === "" ? fact : `${fact}: ${advice}`;
+  if (advice === "") return errorText(fact);
+  return text("failure.line", { fact: errorText(fact), advice: errorText(advice) });
 }
 
 /** The browser takes its time to note an address: what one did is drawn first. */
