@@ -13,6 +13,9 @@ await journey(async (page) => {
   const full = await shown.getAttribute("title");
   assert.ok(full.length >= (await shown.textContent()).length);
   assert.ok((await output.first().locator(".differs").count()) >= 3);
+  // A number is told once.
+  const number = page.locator(".values tbody[aria-label=Inputs] tr", { hasText: "input.dim" }).first();
+  await becomes(() => number.locator("td bdi").allTextContents(), ["int", "[]", "-1"]);
   // Far right, name and side are still told, and the headings of both stand above them.
   const lefts = () =>
     page.locator(".values .value-name").evaluateAll((cells) => [

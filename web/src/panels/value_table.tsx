@@ -60,9 +60,18 @@ export function tableText(detail: Detail): string {
     .join("\n");
 }
 
-/** The framework is the same in all rows: `torch.float16` is `float16`. */
+/** The framework is the same in all rows: `torch.float16` is `float16`; `<class 'int'>` is `int`. */
 export function shortDtype(dtype: string): string {
-  return dtype.replace(/^(torch|mindspore)\.(?=[a-z])/, "");
+  return dtype.replace(/^(torch|mindspore)\.(?=[a-z])/, "").replace(/^<class '?(\w+)'?>$/, "$1");
+}
+
+/** Files tell a number four times, as the statistics of a tensor that has it alone. */
+export function isScalar(recorded: RecordedSide): boolean {
+  const { value } = recorded;
+  return (
+    value !== undefined &&
+    STATISTICS.every((name) => recorded[name] === undefined || recorded[name] === value)
+  );
 }
 
 export function ValueTable({ detail }: { detail: Detail }) {
@@ -198,7 +207,6 @@ function SideRow({ value, side, first, numbers, extra, single }: SideProps) {
   const recorded = value[side] ?? {};
   const differs = new Set<string>(value.differs ?? []);
   const mark = (field: Field) => (differs.has(field) ? "differs" : "");
-  const scalar = recorded.value !== undefined && recorded.Max === undefined;
   return (
     <tr class={side}>
       <NameCell {...{ value, side, first, single }} />
@@ -211,7 +219,7 @@ function SideRow({ value, side, first, numbers, extra, single }: SideProps) {
       <td class={mark("shape")}>
         <bdi>{recorded.shape ?? ""}</bdi>
       </td>
-      {scalar ? (
+      {isScalar(recorded) ? (
         <td colSpan={STATISTICS.length} class={`scalar ${mark("value")}`}>
           <bdi data-copy={recorded.value} title={recorded.value}>
             {recorded.value}
