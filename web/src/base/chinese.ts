@@ -56,6 +56,7 @@ export const chinese: Record<PhraseKey, string> = {
   "divergence.previous": "上一个",
   "divergence.next": "下一个",
   "divergence.none": "没有“输入一致而输出不一致”的节点。",
+  "divergence.single": "没有分歧点可定位：该图没有与其他图比对。",
   "divergence.not_found":
     "存在差异，但没有“输入一致而输出不一致”的节点。请先查看下方列表中的第一个节点。",
   "divergence.undecided": "有 {count} 个节点未记录输入，无法判断。",

@@ -55,6 +55,8 @@ export const english = {
   "divergence.previous": "previous",
   "divergence.next": "next",
   "divergence.none": "No node with agreeing inputs has a differing output.",
+  "divergence.single":
+    "There is no divergence to go to: this graph is not compared with another one.",
   "divergence.not_found":
     "There are differences, but no node whose inputs agree and whose outputs differ. Look at the first node of the list below.",
   "divergence.undecided":

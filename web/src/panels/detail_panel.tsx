@@ -108,13 +108,10 @@ function nextTab(event: KeyboardEvent): void {
 /** The keys that lead somewhere, for who has just come. */
 function KeyHints({ app }: { app: App }) {
   const comparison = app.workspace.comparison.value;
+  const listed = app.suspects.list.value !== null;
   const keys = [
-    ...(comparison
-      ? ([
-          ["f", "detail.keys_first"],
-          ["n", "detail.keys_next"],
-        ] as const)
-      : []),
+    ...(comparison ? ([["f", "detail.keys_first"]] as const) : []),
+    ...(listed ? ([["n", "detail.keys_next"]] as const) : []),
     ...([
       ["/", "detail.keys_search"],
       ["?", "detail.keys_help"],

@@ -51,7 +51,7 @@ function NodeList({ app }: { app: App }) {
   const total = list.total.value;
   const choose = (item: Item) =>
     void app.run(() => navigation.go({ side: item.side, id: item.id }));
-  const name = filterName(suspects.filter.value, suspects.side.value, app.workspace.bands.value);
+  const name = filterName(suspects.listed.value, suspects.side.value, app.workspace.bands.value);
   return (
     <section class="node-list">
       <h2>
@@ -80,9 +80,7 @@ function NodeList({ app }: { app: App }) {
       </h2>
       {list.error.value !== null && <p class="empty">{sentence(list.error.value)}</p>}
       {total === 0 ? (
-        <p class="empty">
-          {text(suspects.filtered.value ? "list.empty" : "list.nothing_suspicious")}
-        </p>
+        <p class="empty">{text(emptyKey(app))}</p>
       ) : (
         <ItemList {...{ app, list, choose, id: "nodes" }} label={name} />
       )}
@@ -95,6 +93,10 @@ export function step(app: App, forward: boolean): void {
   void app.run(async () => {
     const result = await app.suspects.step(forward);
     if (result === "wrapped") app.say(text(forward ? "list.from_start" : "list.from_end"));
-    if (result === "none") app.say(text("list.empty"));
+    if (result === "none") app.say(text(emptyKey(app)));
   });
+}
+
+function emptyKey(app: App): "list.empty" | "list.nothing_suspicious" {
+  return app.suspects.filtered.value ? "list.empty" : "list.nothing_suspicious";
 }
