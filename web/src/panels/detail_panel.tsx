@@ -12,6 +12,9 @@ import { MatchButton } from "./match_bar";
 import { StackView } from "./stack_view";
 import { tableText, ValueTable } from "./value_table";
 
+/** A title of three lines; the end of a longer name is not cut off. */
+const TITLE_LETTERS = 150;
+
 type Tab = "values" | "stack" | "facts" | "peers";
 
 export function DetailPanel({ app }: { app: App }) {
@@ -168,7 +171,7 @@ function NodeLine({ app, detail }: { app: App; detail: Detail }) {
   const status = node.status;
   return (
     <div class="node-line">
-      <NameText className="node-name" name={node.name} />
+      <NameText className="node-name" name={node.name} shown={TITLE_LETTERS} />
       <CopyButton content={() => node.name} label={text("copy.name")} />
       {node.index !== null && (
         <span class="fact" title={String(node.index)}>

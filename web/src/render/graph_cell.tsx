@@ -62,8 +62,6 @@ export function cellParts(props: Props): CellParts {
   const names = ["box", brief.kind, open ? "open" : "closed"];
   if (paint === "unmatched") names.push("unmatched");
   if (hidden !== null) names.push("hides");
-  if (told) names.push("told");
-  if (room === 0 || nameFirst) names.push("narrow");
   // Each part that may be cut costs the browser time in every frame: say which may not.
   if (neededWidth(brief, cls, signs, shape) <= width) names.push("fits");
   return { names, style, cls, signs, shape };
@@ -85,7 +83,7 @@ export function graphCell(props: Props) {
       ) : (
         <span class="sign">{KIND_SIGNS[brief.kind]}</span>
       )}
-      {NameText({ className: "label", name: brief.label, full: brief.name })}
+      {NameText({ className: "label", name: brief.label, full: brief.name, keepsEnd: true })}
       {cls !== "" && NameText({ className: "cls", name: cls })}
       {signs.map((sign) => (
         <span
