@@ -14,6 +14,7 @@ for (const step of [0, 1]) {
     if (step + rank > 0) linkSync(name(0, 0), name(step, rank));
   }
 }
+linkSync(name(0, 0), join(folder, `compare_${"x".repeat(200)}.vis`));
 rmSync(name(0, 1));
 writeFileSync(name(0, 1), readFileSync(name(0, 0)).subarray(0, 20_000));
 
@@ -21,6 +22,17 @@ const server = await startServer([folder]);
 try {
   await journey(
     async (page) => {
+      await page.goto(server.address);
+      // A long name takes the room of no other column.
+      const lines = () =>
+        page.locator(".files td:not(:first-child)").evaluateAll((cells) =>
+          cells.map((cell) => {
+            const range = document.createRange();
+            range.selectNodeContents(cell);
+            return new Set([...range.getClientRects()].map(({ top }) => top)).size;
+          }),
+        );
+      await becomes(lines, [1, 1, 1, 1, 1, 1]);
       await open(page, { file: "compare_step*_rank*_1.vis", step: 1, rank: 100 }, server.address);
       const cell = (step, rank) =>
         page.getByRole("button", { name: new RegExp(`^step ${step}, rank ${rank}:`) });

@@ -219,7 +219,7 @@ export const chinese: Record<PhraseKey, string> = {
   "help.collapse": "全部折叠",
   "help.help": "本页",
   "help.signs": "图例",
-  "help.index": "颜色越深，输出差异越大；两侧之间的数字是 0 到 1 的精度指标。",
+  "help.index": "颜色越强烈，输出差异越大；两侧之间的数字是 0 到 1 的精度指标。",
   "help.grey": "灰色节点在另一侧没有匹配；原因见节点面板。",
   "help.hidden": "角标与“内含 n 个”表示折叠的节点内部有更差的节点。",
   "help.gap": "斜线空位表示另一侧有节点而这一侧没有。",

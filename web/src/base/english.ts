@@ -222,7 +222,7 @@ export const english = {
   "help.help": "this page",
   "help.signs": "Signs",
   "help.index":
-    "The darker a node, the more its outputs differ; the number between the sides is its index from 0 to 1.",
+    "The stronger the colour of a node, the more its outputs differ; the number between the sides is its index from 0 to 1.",
   "help.grey": "Grey nodes have no partner on the other side; why is told in the node panel.",
   "help.hidden": "A corner and “n inside” tell of worse nodes inside a closed one.",
   "help.gap": "A hatched gap stands where the other side has a node and this one has not.",
