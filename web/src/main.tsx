@@ -7,6 +7,7 @@ import { handleKey } from "./panels/keyboard";
 import { Page } from "./panels/page";
 import { apiAddress } from "./state/address";
 import { App } from "./state/app";
+import { pageTitle } from "./state/page_title";
 import { dark, language, textSize } from "./state/preferences";
 import "./styles/base.css";
 import "./styles/tree.css";
@@ -27,6 +28,9 @@ effect(() => {
 });
 effect(() => {
   root.lang = language.value === "zh" ? "zh-CN" : "en";
+});
+effect(() => {
+  document.title = pageTitle(app.workspace);
 });
 effect(() => {
   root.style.setProperty("--text-size", String(textSize.value / 100));

@@ -226,11 +226,14 @@ function valuesOf(node: EmbeddedBrief, target: boolean, golden: boolean): Record
     };
   };
   const shape = node.shape === "" ? "[2, 512, 1024]" : node.shape;
+  // All that `msprobe graph` writes of a number.
+  const four = { Max: "-1", Min: "-1", Mean: "-1", Norm: "-1" };
+  const scalar = { type: "int", value: "-1", ...four, dtype: "<class int>", shape: "[]" };
   const number: RecordedValue = {
     key: "input.dim",
     section: "input",
-    target: target ? { type: "int", value: "-1" } : null,
-    golden: golden ? { type: "int", value: "-1" } : null,
+    target: target ? scalar : null,
+    golden: golden ? scalar : null,
     metrics: {},
     status: "",
     reason: "",

@@ -33,6 +33,12 @@ await journey(async (page) => {
   await page.locator(".tree").focus();
   await page.keyboard.press("c");
   await becomes(() => row(page, CULPRIT).count(), 0);
+  // Closed boxes stand for what is in them: all of the run is in sight.
+  const sight = () =>
+    page.locator(".sight").evaluate(({ style }) => [style.top, style.height].map(parseFloat));
+  await becomes(async () => (await sight())[0] < 1, true); // the root stands before all rows
+  const [top, height] = await sight();
+  assert.equal(Math.round(top + height), 100);
   // What the colours mean is told of what a closed box hides, too.
   const inside = () => row(page, "decoder").locator(".half.t .inside").allTextContents();
   await becomes(inside, ["5 inside"]);

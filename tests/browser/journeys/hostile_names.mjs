@@ -8,6 +8,16 @@ await journey(async (page) => {
   const labels = await page.locator(".half.t .label").allTextContents();
   assert.equal(labels[0], "<script>window.hacked = 1</script>");
   assert.ok(labels.includes("层.注意力.前向"));
+  // A name is cut only where there is no room, and then before its end.
+  const cuts = await page.locator(".half.t .label.split").evaluateAll((labels) =>
+    labels.map((label) => {
+      const [begin, end] = label.children;
+      const outside = end.getBoundingClientRect().right - label.getBoundingClientRect().right;
+      return { cut: begin.scrollWidth > begin.clientWidth, whole: outside < 1 };
+    }),
+  );
+  assert.deepEqual(cuts.at(0), { cut: false, whole: true });
+  assert.deepEqual(cuts.at(-1), { cut: true, whole: true });
   for (let i = 0; i < 6; i += 1) {
     await page.locator(".line.row").nth(i).locator(".half.t").click();
     await page.locator(".detail .node-name").waitFor();

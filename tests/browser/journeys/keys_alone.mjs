@@ -35,8 +35,11 @@ await journey(
     await page.keyboard.press("Enter");
     await becomes(() => selected(page), "Functional.dropout.0");
     const start = page.locator(".node-line .pick");
+    // What one presses goes away: keys go on in the tree.
+    const inTree = () => page.evaluate(() => document.activeElement.role === "tree");
     await enter(start);
     await page.locator(".match-bar").waitFor();
+    await becomes(inTree, true);
     // Escape lets it go, Enter picks it again.
     await page.keyboard.press("Escape");
     await becomes(() => page.locator(".match-bar").count(), 0);
@@ -48,9 +51,15 @@ await journey(
     await becomes(() => selected(page), "Tensor.mul_.0");
     await enter(page.locator(".match-bar .main"));
     await page.locator(".match-bar .pick").first().waitFor();
+    await becomes(inTree, true);
     await takeKeys(page);
     await enter(page.locator(".match-bar .pick").first());
     await becomes(() => page.locator(".match-bar").count(), 0);
+    await becomes(inTree, true);
+    await page.keyboard.press("/");
+    await becomes(() => page.evaluate(() => document.activeElement.id), "search");
+    await page.keyboard.press("Escape");
+    await becomes(inTree, true);
     const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     const [red, green, blue] = ground.match(/\d+/g).map(Number);
     assert.ok(red + green + blue < 200, `dark, but the page is ${ground}`);

@@ -76,6 +76,19 @@ await journey(async (page) => {
     await becomes(whole, [true, []]);
   }
 
+  // Beside the panel both sides need more: strips of ranks go first, what one looks for stays.
+  const strips = () => page.locator(".rank-strips").count();
+  for (const [width, count, sides] of [[900, 0, 1], [960, 0, 2], [1280, 1, 2]]) {
+    await page.setViewportSize({ width, height: 720 });
+    await page.evaluate(() => scrollTo(0, 0));
+    await page.keyboard.press("f");
+    await becomes(() => row(page, CULPRIT).locator(".half").count(), sides);
+    assert.equal(await strips(), count);
+    const sign = row(page, CULPRIT).locator(".half.t .culprit");
+    const name = row(page, CULPRIT).locator(".half.t .label");
+    await becomes(async () => (await sign.count()) === 1 && (await name.boundingBox()).width > 50, true);
+  }
+
   await page.setViewportSize({ width: 1280, height: 720 });
   const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const light = await ground();

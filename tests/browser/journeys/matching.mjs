@@ -19,6 +19,7 @@ await journey(async (page) => {
   await picture(page, "matching", { chinese: true });
   await page.getByRole("button", { name: "Match", exact: true }).click();
   await page.getByText("Matched by hand: 1").waitFor();
+  await page.locator(".notice", { hasText: "Matched and saved" }).waitFor();
   await becomes(() => selected(page), target);
   await page.getByRole("button", { name: "to golden partner" }).waitFor();
   // They are in different boxes: they cannot face each other, but are no longer without a partner.
@@ -35,6 +36,7 @@ await journey(async (page) => {
   await becomes(() => selected(page), target);
   await page.getByRole("button", { name: "Undo the last" }).click();
   await becomes(() => page.getByText(/Matched by hand/).count(), 0);
+  await page.locator(".notice", { hasText: "The pair is undone" }).waitFor();
   await row(page, target).waitFor();
   await becomes(async () => (await rows(page)).includes(`${target} | no partner | -`), true);
 });

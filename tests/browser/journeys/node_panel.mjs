@@ -13,6 +13,27 @@ await journey(async (page) => {
   const full = await shown.getAttribute("title");
   assert.ok(full.length >= (await shown.textContent()).length);
   assert.ok((await output.first().locator(".differs").count()) >= 3);
+  // A number is told once.
+  const number = page.locator(".values tbody[aria-label=Inputs] tr", { hasText: "input.dim" }).first();
+  await becomes(() => number.locator("td bdi").allTextContents(), ["int", "[]", "-1"]);
+  // Far right, name and side are still told, and the headings of both stand above them.
+  const lefts = () =>
+    page.locator(".values .value-name").evaluateAll((cells) => [
+      cells.map((cell) => cell.getBoundingClientRect().left - cells[0].getBoundingClientRect().left),
+      cells[0].getBoundingClientRect().left,
+    ]);
+  await page.setViewportSize({ width: 900, height: 720 });
+  const [, begin] = await lefts();
+  await page.locator(".tab-content").evaluate((content) => content.scrollTo(9999, 0));
+  await page.locator(".tab-content.aside").waitFor();
+  const [away, left] = await lefts();
+  assert.deepEqual([Math.max(...away), left], [0, begin]);
+  assert.match(await output.nth(1).locator(".value-name").textContent(), /golden$/);
+  // What tells most stands first.
+  const heads = await page.locator(".values thead .metric").allTextContents();
+  assert.deepEqual(heads, ["MaxRelativeErr", "NormRelativeErr", "Max diff"]);
+  await page.locator(".tab-content").evaluate((content) => content.scrollTo(0, 0));
+  await page.setViewportSize({ width: 1280, height: 720 });
   await page.evaluate(() => {
     document.addEventListener("copy", () => {
       window.copied = String(document.activeElement.value ?? getSelection());

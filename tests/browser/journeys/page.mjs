@@ -122,8 +122,9 @@ export function rows(page) {
 
 /** The row in which a node of this label stands. */
 export function row(page, label) {
-  const exact = page.locator(`.label:text-is(${JSON.stringify(label)})`);
-  return page.locator(".line.row", { has: exact }).first();
+  // Not `:text-is`, which looks at no text of elements inside: a long name is in two parts.
+  const hasText = new RegExp(`^${label.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`);
+  return page.locator(".line.row", { has: page.locator(".label", { hasText }) }).first();
 }
 
 export async function selected(page) {

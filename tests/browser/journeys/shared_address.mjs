@@ -11,6 +11,7 @@ await journey(async (page, context) => {
   await page.getByLabel("colour").selectOption("status");
   await becomes(() => placeOf(page).get("colour"), "status");
   const shared = page.url();
+  if (!process.env.MSPROBE_INSIDE) assert.equal(await page.title(), `${RUN} · step 0 rank 3 · msprobe`);
   const other = inFrame(await context.newPage());
   await other.goto(shared);
   await becomes(() => selected(other), CULPRIT);

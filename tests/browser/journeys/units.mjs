@@ -8,6 +8,12 @@ await journey(async (page) => {
   const fill = (name) =>
     page.getByRole("button", { name }).evaluate((cell) => getComputedStyle(cell).backgroundColor);
   assert.notEqual(await fill(/step 0, rank 3/), await fill(/step 0, rank 0/));
+  // A rank without overflow has a legend of its colours all the same.
+  await page.getByLabel("colour").selectOption("overflow");
+  const legend = () => page.locator(".band").allTextContents();
+  const levels = ["critical", "high", "medium"].map((level) => `overflow: ${level}0`);
+  await becomes(legend, levels);
+  await page.getByLabel("colour").selectOption("index");
   await page.getByRole("button", { name: /step 0, rank 3/ }).click();
   await page.locator(".divergence-name").waitFor();
   await page.keyboard.press("f");

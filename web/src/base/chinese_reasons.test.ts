@@ -1,17 +1,6 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { sources } from "../../test_server/cpp_sources";
 import { chineseReason, KNOWN_REASONS } from "./chinese_reasons";
-
-/** The sources of the comparison; texts over several lines are joined. */
-function sources(): string {
-  const root = join(__dirname, "../../../src");
-  return ["compare", "graph", "viewer"]
-    .flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(root, folder, name)))
-    .filter((path) => path.endsWith(".cc") && !path.endsWith("_test.cc"))
-    .map((path) => readFileSync(path, "utf8").replace(/"\s*\n\s*"/g, ""))
-    .join("\n");
-}
 
 describe("chineseReason", () => {
   it("knows sentences, places and parts", () => {
@@ -34,7 +23,7 @@ describe("chineseReason", () => {
   });
 
   it("translates what the comparison says", () => {
-    const text = sources();
+    const text = sources("compare", "graph", "viewer");
     // A sentence that others are added to ends with what parts them.
     const said = (reason: string) => text.includes(`"${reason}"`) || text.includes(`"${reason}; "`);
     expect(KNOWN_REASONS.filter((reason) => !said(reason))).toEqual([]);

@@ -42,6 +42,7 @@ export const english = {
   "units.title": "Steps and ranks",
   "units.step": "step {step}",
   "units.pending": "step {step}, rank {rank}: being read",
+  "units.damaged": "step {step}, rank {rank}: cannot be read: {error}",
   "units.unchecked": "step {step}, rank {rank}",
   "units.graph": "step {step}, rank {rank}: {overflow}",
   "units.cell": "step {step}, rank {rank}: worst index {worst}, first divergences: {culprits}",
@@ -54,6 +55,8 @@ export const english = {
   "divergence.previous": "previous",
   "divergence.next": "next",
   "divergence.none": "No node with agreeing inputs has a differing output.",
+  "divergence.single":
+    "There is no divergence to go to: this graph is not compared with another one.",
   "divergence.not_found":
     "There are differences, but no node whose inputs agree and whose outputs differ. Look at the first node of the list below.",
   "divergence.undecided":
@@ -169,6 +172,7 @@ export const english = {
   "match.children": "with children",
   "match.confirm": "Match",
   "match.done": "Matched and saved beside the file.",
+  "match.undone": "The pair is undone.",
   "match.pairs": "Matched by hand: {count}",
   "match.more": "Show more",
   "match.undo": "Undo the last",
@@ -192,11 +196,13 @@ export const english = {
   "loading.building": "Building the graph",
   "loading.comparing": "Comparing",
   "failure.title": "This cannot be shown",
+  "failure.line": "{fact}: {advice}",
   "failure.retry": "Try again",
   "failure.unexpected": "try again; if it stays, reload the page",
   "connection.lost": "The server does not answer. Trying again; the page goes on when it is back.",
   "notice.no_node": "There is no node {name} here.",
   "notice.no_unit": "This file has no such step and rank: another one is shown.",
+  "notice.no_micro_step": "There is no micro step {micro} here: all are shown.",
   "notice.all_micro_steps": "The node is in another micro step: now all are shown.",
   "splitter.side": "Width of the side panel",
   "splitter.detail": "Height of the node panel",
@@ -216,7 +222,7 @@ export const english = {
   "help.help": "this page",
   "help.signs": "Signs",
   "help.index":
-    "The darker a node, the more its outputs differ; the number between the sides is its index from 0 to 1.",
+    "The stronger the colour of a node, the more its outputs differ; the number between the sides is its index from 0 to 1.",
   "help.grey": "Grey nodes have no partner on the other side; why is told in the node panel.",
   "help.hidden": "A corner and “n inside” tell of worse nodes inside a closed one.",
   "help.gap": "A hatched gap stands where the other side has a node and this one has not.",

@@ -46,6 +46,13 @@ describe("paint", () => {
     expect(paintOf("overflow", bands, node)).toBe("high");
   });
 
+  it("shows of a unit that cannot be read that it is not fine, whatever colours mean", () => {
+    const unit = { error: "the file is damaged", worst: null } as Unit;
+    for (const coloring of ["index", "status", "overflow"] as const) {
+      expect(unitPaint(coloring, bands, unit)).toBe("unreadable");
+    }
+  });
+
   it("has no colour without an index", () => {
     expect(paintOf("index", bands, verdict({}))).toBe(NO_PAINT);
     expect(paintOf("index", [], verdict({ index: 1 }))).toBe(NO_PAINT);

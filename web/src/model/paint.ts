@@ -61,8 +61,9 @@ function worstStatus(counts: UnitCounts): NodeStatus {
   return counted.findLast((status) => counts[status] > 0) ?? "";
 }
 
-/** The colour of the worst node of a unit. */
+/** The colour of the worst node of a unit; one that cannot be read must not look fine. */
 export function unitPaint(coloring: Coloring, bands: readonly Band[], unit: Unit): Paint {
+  if (unit.error !== undefined) return "unreadable";
   if (coloring === "overflow") return worstOverflow(unit.counts) || NO_PAINT;
   if (coloring === "status") return worstStatus(unit.counts) || NO_PAINT;
   return indexPaint(bands, unit.worst);

@@ -4,13 +4,16 @@ import { useSignal } from "@preact/signals";
 import type { Detail } from "../api/types";
 import { copyText } from "../base/clipboard";
 import { readableIndex } from "../base/numbers";
-import { type App, failureOf } from "../state/app";
+import { type App, sentence } from "../state/app";
 import { reasonText, text } from "../state/language";
 import { CopyButton } from "../widgets/copy_button";
 import { NameText } from "../widgets/name_text";
 import { MatchButton } from "./match_bar";
 import { StackView } from "./stack_view";
 import { tableText, ValueTable } from "./value_table";
+
+/** A title of three lines; the end of a longer name is not cut off. */
+const TITLE_LETTERS = 150;
 
 type Tab = "values" | "stack" | "facts" | "peers";
 
@@ -28,11 +31,10 @@ export function DetailPanel({ app }: { app: App }) {
     );
   }
   if (detailError.value !== null) {
-    const { fact, advice } = failureOf(detailError.value);
     return (
       <section class="detail" aria-label={text("detail.label")}>
         <p class="empty">
-          <b>{fact}</b> {advice}
+          <bdi>{sentence(detailError.value)}</bdi>
         </p>
       </section>
     );
@@ -80,6 +82,9 @@ export function DetailPanel({ app }: { app: App }) {
         role="tabpanel"
         aria-labelledby={`tab-${current}`}
         onClick={(event) => copyCell(app, event)}
+        onScroll={({ currentTarget: { classList, scrollLeft } }) => {
+          classList.toggle("aside", scrollLeft > 0);
+        }}
       >
         {current === "values" && <ValueTable detail={shown} />}
         {current === "stack" && <StackView detail={shown} />}
@@ -106,13 +111,10 @@ function nextTab(event: KeyboardEvent): void {
 /** The keys that lead somewhere, for who has just come. */
 function KeyHints({ app }: { app: App }) {
   const comparison = app.workspace.comparison.value;
+  const listed = app.suspects.list.value !== null;
   const keys = [
-    ...(comparison
-      ? ([
-          ["f", "detail.keys_first"],
-          ["n", "detail.keys_next"],
-        ] as const)
-      : []),
+    ...(comparison ? ([["f", "detail.keys_first"]] as const) : []),
+    ...(listed ? ([["n", "detail.keys_next"]] as const) : []),
     ...([
       ["/", "detail.keys_search"],
       ["?", "detail.keys_help"],
@@ -169,7 +171,7 @@ function NodeLine({ app, detail }: { app: App; detail: Detail }) {
   const status = node.status;
   return (
     <div class="node-line">
-      <NameText className="node-name" name={node.name} />
+      <NameText className="node-name" name={node.name} shown={TITLE_LETTERS} />
       <CopyButton content={() => node.name} label={text("copy.name")} />
       {node.index !== null && (
         <span class="fact" title={String(node.index)}>

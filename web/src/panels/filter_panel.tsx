@@ -55,9 +55,11 @@ function groupsOf(app: App, counts: UnitCounts): Groups {
     }
   }
   if (app.workspace.file.value?.overflow) {
+    // A legend tells all colours, also those that this rank has none of.
+    const legend = app.workspace.coloring.value === "overflow";
     for (const value of ["critical", "high", "medium"] as const) {
       const count = counts.overflow[value];
-      if (count > 0)
+      if (count > 0 || legend)
         put("overflow", { by: "overflow", value }, text(`overflow.${value}`), count, value);
     }
   }

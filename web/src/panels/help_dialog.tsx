@@ -19,6 +19,10 @@ const KEYS = [
   ["?", "help.help"],
 ] as const;
 
+/** What only a comparison has, and what needs a list of nodes. */
+const OF_COMPARISON = new Set<string>(["help.first", "help.partner"]);
+const OF_LIST = new Set<string>(["help.next"]);
+
 /** Each with what it looks like in the trees. */
 const SIGNS = [
   ["help.index", "band-sample"],
@@ -52,7 +56,7 @@ export function HelpDialog({ app }: { app: App }) {
         </button>
       </div>
       <dl class="keys-list">
-        {KEYS.map(([keys, key]) => (
+        {keysOf(app).map(([keys, key]) => (
           <>
             <dt key={key}>
               {keys.split(" ").map((one) => (
@@ -65,7 +69,7 @@ export function HelpDialog({ app }: { app: App }) {
       </dl>
       <h3>{text("help.signs")}</h3>
       <ul class="signs-list">
-        {SIGNS.map(([key, look]) => (
+        {signsOf(app).map(([key, look]) => (
           <li key={key}>
             <i class={look} aria-hidden="true">
               {look === "culprit" && text("role.culprit_short")}
@@ -76,4 +80,20 @@ export function HelpDialog({ app }: { app: App }) {
       </ul>
     </dialog>
   );
+}
+
+function isAlone({ workspace }: App): boolean {
+  return workspace.file.value !== null && !workspace.comparison.value;
+}
+
+/** Those that do something in the file that is shown. */
+function keysOf(app: App) {
+  if (!isAlone(app)) return KEYS;
+  const listed = app.suspects.list.value !== null;
+  return KEYS.filter(([, key]) => !OF_COMPARISON.has(key) && (listed || !OF_LIST.has(key)));
+}
+
+/** All others are about two sides. */
+function signsOf(app: App) {
+  return isAlone(app) ? SIGNS.filter(([key]) => key === "help.hidden") : SIGNS;
 }

@@ -204,7 +204,13 @@ function ItemRow({ app, item, id, at, total, active, sides, take }: RowProps) {
         class="dot"
         style={{ "--fill": `var(--fill-${paint})`, "--edge": `var(--edge-${paint})` }}
       />
-      <NameText className="item-label" name={item.label} full={item.name} shown={SHOWN_LETTERS} />
+      <NameText
+        className="item-label"
+        name={item.label}
+        full={item.name}
+        shown={SHOWN_LETTERS}
+        keepsEnd
+      />
       {item.role === "culprit" ? (
         <span class="culprit" title={text("role.culprit")}>
           {text("role.culprit_short")}

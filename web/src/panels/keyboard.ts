@@ -27,7 +27,8 @@ function pageKeys(app: App): Record<string, () => void> {
     f: () =>
       void app.run(async () => {
         if (await suspects.goToCulprit()) return;
-        if (suspects.divergence.value !== null) app.say(text("divergence.none"));
+        if (!app.workspace.comparison.value) app.say(text("divergence.single"));
+        else if (suspects.divergence.value !== null) app.say(text("divergence.none"));
       }),
     p: () =>
       void app.run(async () => {

@@ -6,6 +6,7 @@ import type { App } from "../state/app";
 import { text } from "../state/language";
 import { Icon } from "../widgets/icons";
 import { NameText } from "../widgets/name_text";
+import { keepFocus } from "./tree_focus";
 
 /** Shown in the node panel of a node without a partner. */
 export function MatchButton({ app }: { app: App }) {
@@ -15,7 +16,14 @@ export function MatchButton({ app }: { app: App }) {
   const partner = selected.side === "t" ? selected.g : selected.t;
   if (partner >= 0 || matching.picked.value !== null) return null;
   return (
-    <button type="button" class="pick" onClick={() => matching.pick()}>
+    <button
+      type="button"
+      class="pick"
+      onClick={() => {
+        matching.pick();
+        keepFocus(app);
+      }}
+    >
       <Icon name="link" />
       {text("match.start")}
     </button>
@@ -64,6 +72,7 @@ function PickSecond({ app }: { app: App }) {
           void app.run(async () => {
             await matching.confirm();
             app.say(text("match.done"));
+            keepFocus(app);
           })
         }
       >
@@ -74,6 +83,7 @@ function PickSecond({ app }: { app: App }) {
         class="plain"
         onClick={() => {
           matching.picked.value = null;
+          keepFocus(app);
         }}
       >
         {text("cancel")}
@@ -87,7 +97,12 @@ function Pairs({ app }: { app: App }) {
   const { matching, navigation } = app;
   const pairs = matching.pairs.value;
   const address = matching.exportAddress();
-  const undo = (pair: { t: number; g: number } | null) => void app.run(() => matching.undo(pair));
+  const undo = (pair: { t: number; g: number } | null) =>
+    void app.run(async () => {
+      await matching.undo(pair);
+      app.say(text("match.undone"));
+      keepFocus(app);
+    });
   return (
     <div class="match-bar">
       <Icon name="link" />

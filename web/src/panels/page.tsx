@@ -10,12 +10,11 @@ import { AppHeader } from "./app_header";
 import { DetailPanel } from "./detail_panel";
 import { HelpDialog } from "./help_dialog";
 import { MatchBar } from "./match_bar";
-import { hasSidePanel, SidePanel } from "./side_panel";
+import { hasSidePanel, isShown, SidePanel } from "./side_panel";
 import { StartPage } from "./start_page";
 import { Trees } from "./trees";
 
 export function Page({ app }: { app: App }) {
-  const shown = app.workspace.views.value.length > 0 && app.failure.value === null;
   return (
     <div class="page">
       <AppHeader app={app} />
@@ -24,7 +23,7 @@ export function Page({ app }: { app: App }) {
           {text("connection.lost")}
         </p>
       )}
-      {shown ? <Work app={app} /> : <StartPage app={app} />}
+      {isShown(app) || hasSidePanel(app) ? <Work app={app} /> : <StartPage app={app} />}
       {app.notice.value !== null && (
         <p class="notice" role="status">
           <bdi>{app.notice.value}</bdi>
@@ -53,20 +52,26 @@ function Work({ app }: { app: App }) {
           />
         </>
       )}
-      <main>
-        <MatchBar app={app} />
-        <Trees app={app} />
-        <Splitter
-          label={text("splitter.detail")}
-          upright={false}
-          size={detailHeight}
-          min={4}
-          max={80}
-          step={1}
-          perPixel={() => -1 / remPixels()}
-        />
-        <DetailPanel app={app} />
-      </main>
+      {isShown(app) ? <Shown app={app} /> : <StartPage app={app} />}
     </div>
+  );
+}
+
+function Shown({ app }: { app: App }) {
+  return (
+    <main>
+      <MatchBar app={app} />
+      <Trees app={app} />
+      <Splitter
+        label={text("splitter.detail")}
+        upright={false}
+        size={detailHeight}
+        min={4}
+        max={80}
+        step={1}
+        perPixel={() => -1 / remPixels()}
+      />
+      <DetailPanel app={app} />
+    </main>
   );
 }

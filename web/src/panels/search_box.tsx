@@ -9,6 +9,7 @@ import { text } from "../state/language";
 import type { PagedList } from "../state/paged_list";
 import { Icon } from "../widgets/icons";
 import { ItemList } from "./item_list";
+import { focusTree } from "./tree_focus";
 
 export function SearchBox({ app }: { app: App }) {
   const { search } = app;
@@ -32,7 +33,7 @@ export function SearchBox({ app }: { app: App }) {
 
   const choose = (item: Item) => {
     open.value = false;
-    document.querySelector<HTMLElement>("[role=tree]")?.focus({ preventScroll: true });
+    focusTree(app);
     void app.run(() => app.navigation.go({ side: item.side, id: item.id }));
   };
   const key = (event: KeyboardEvent) => {
@@ -41,7 +42,7 @@ export function SearchBox({ app }: { app: App }) {
       event.preventDefault();
       if (!open.value) search.type("");
       open.value = false;
-      (event.currentTarget as HTMLElement).blur();
+      if (!focusTree(app)) (event.currentTarget as HTMLElement).blur();
     } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       const step = event.key === "ArrowDown" ? 1 : -1;
       active.value = Math.min(Math.max(0, active.value + step), Math.max(0, (total ?? 0) - 1));

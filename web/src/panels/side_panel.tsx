@@ -10,20 +10,36 @@ import { ItemList } from "./item_list";
 import { UnitMap } from "./unit_map";
 
 export function SidePanel({ app }: { app: App }) {
+  // Where a rank cannot be shown, others can still be chosen.
+  const whole = isShown(app);
   return (
-    <aside aria-label={text("side.label")}>
+    <aside aria-label={text(whole ? "side.label" : "units.title")}>
       <UnitMap app={app} />
+      {whole && <OfUnit app={app} />}
+    </aside>
+  );
+}
+
+function OfUnit({ app }: { app: App }) {
+  return (
+    <>
       <DivergenceCard app={app} />
       <FilterPanel app={app} />
       <NodeList app={app} />
-    </aside>
+    </>
   );
+}
+
+/** Whether the trees of a unit are there to be seen. */
+export function isShown(app: App): boolean {
+  return app.workspace.views.value.length > 0 && app.failure.value === null;
 }
 
 /** Nothing to compare, nothing to choose: then the panel would be empty. */
 export function hasSidePanel(app: App): boolean {
   const file = app.workspace.file.value;
   if (file === null) return false;
+  if (!isShown(app)) return file.units.length > 1;
   const { medium = 0, high = 0, critical = 0 } = app.workspace.unit.value?.counts.overflow ?? {};
   return app.workspace.comparison.value || file.units.length > 1 || medium + high + critical > 0;
 }
@@ -35,7 +51,7 @@ function NodeList({ app }: { app: App }) {
   const total = list.total.value;
   const choose = (item: Item) =>
     void app.run(() => navigation.go({ side: item.side, id: item.id }));
-  const name = filterName(suspects.filter.value, suspects.side.value, app.workspace.bands.value);
+  const name = filterName(suspects.listed.value, suspects.side.value, app.workspace.bands.value);
   return (
     <section class="node-list">
       <h2>
@@ -64,9 +80,7 @@ function NodeList({ app }: { app: App }) {
       </h2>
       {list.error.value !== null && <p class="empty">{sentence(list.error.value)}</p>}
       {total === 0 ? (
-        <p class="empty">
-          {text(suspects.filtered.value ? "list.empty" : "list.nothing_suspicious")}
-        </p>
+        <p class="empty">{text(emptyKey(app))}</p>
       ) : (
         <ItemList {...{ app, list, choose, id: "nodes" }} label={name} />
       )}
@@ -79,6 +93,10 @@ export function step(app: App, forward: boolean): void {
   void app.run(async () => {
     const result = await app.suspects.step(forward);
     if (result === "wrapped") app.say(text(forward ? "list.from_start" : "list.from_end"));
-    if (result === "none") app.say(text("list.empty"));
+    if (result === "none") app.say(text(emptyKey(app)));
   });
+}
+
+function emptyKey(app: App): "list.empty" | "list.nothing_suspicious" {
+  return app.suspects.filtered.value ? "list.empty" : "list.nothing_suspicious";
 }

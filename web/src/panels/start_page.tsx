@@ -3,7 +3,7 @@
 import { fileName } from "../base/file_name";
 import { readableBytes } from "../base/numbers";
 import type { App, Failure } from "../state/app";
-import { text } from "../state/language";
+import { errorText, text } from "../state/language";
 import { language } from "../state/preferences";
 import { NameText } from "../widgets/name_text";
 
@@ -29,7 +29,7 @@ export function StartPage({ app }: { app: App }) {
       )}
       {files.notes.map((note) => (
         <p key={note} class="hint">
-          {note}
+          {errorText(note)}
         </p>
       ))}
     </main>
@@ -120,12 +120,12 @@ function FailurePage({ app, failure }: { app: App; failure: Failure }) {
         <h2>{text("failure.title")}</h2>
         <p>
           <b>
-            <bdi>{failure.fact}</bdi>
+            <bdi>{errorText(failure.fact)}</bdi>
           </b>
         </p>
         {failure.advice !== "" && (
           <p>
-            <bdi>{failure.advice}</bdi>
+            <bdi>{errorText(failure.advice)}</bdi>
           </p>
         )}
         {failure.path !== "" && (

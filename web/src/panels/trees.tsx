@@ -1,13 +1,13 @@
 /** The trees of both sides, what they are of, and the strips beside them. */
 
-import { useSignalEffect } from "@preact/signals";
+import { useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Side } from "../api/types";
 import { groupDigits } from "../base/numbers";
 import { remPixels } from "../base/rem";
 import { GraphTree } from "../render/graph_tree";
 import { OverviewStrip } from "../render/overview_strip";
-import { RankStrips } from "../render/rank_strips";
+import { RankStrips, rankStripsWidth } from "../render/rank_strips";
 import type { App } from "../state/app";
 import { text } from "../state/language";
 import { split, textSize } from "../state/preferences";
@@ -16,16 +16,20 @@ import { Splitter } from "../widgets/splitter";
 
 /** Below this, in units of the text size, two names do not fit beside each other. */
 const BOTH_FIT_REM = 44;
+/** The overview with the space around it. */
+const OVERVIEW_REM = 2.1;
 
 export function Trees({ app }: { app: App }) {
   const area = useRef<HTMLDivElement>(null);
   const { workspace } = app;
   const views = workspace.views.value;
   const comparison = workspace.comparison.value;
+  const strips = useSignal(true);
   const measure = () => {
-    const rem = remPixels();
-    const width = area.current?.clientWidth ?? 0;
-    workspace.narrow.value = comparison && width > 0 && width < BOTH_FIT_REM * rem;
+    const width = (area.current?.clientWidth ?? 0) / remPixels() - OVERVIEW_REM;
+    // The strips of the ranks go first: the map of ranks tells the same.
+    strips.value = width - rankStripsWidth(app) >= BOTH_FIT_REM;
+    workspace.narrow.value = comparison && width > 0 && width < BOTH_FIT_REM;
   };
   const measuring = useRef(measure);
   measuring.current = measure;
@@ -38,6 +42,7 @@ export function Trees({ app }: { app: App }) {
   useSignalEffect(() => {
     textSize.value;
     workspace.comparison.value;
+    workspace.unit.value;
     measuring.current();
   });
   const kind = views.length > 1 ? "apart" : comparison ? "together" : "single";
@@ -68,7 +73,7 @@ export function Trees({ app }: { app: App }) {
       </div>
       {comparison && (
         <div class="strips">
-          <RankStrips app={app} />
+          {strips.value && <RankStrips app={app} />}
           <OverviewStrip app={app} />
         </div>
       )}

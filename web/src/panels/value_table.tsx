@@ -9,9 +9,11 @@ const STATISTICS = ["Max", "Min", "Mean", "Norm"] as const;
 const EXTRA = ["md5", "requires_grad", "data_name"] as const;
 type Field = keyof RecordedSide;
 
-/** Metric columns in the order in which they first appear. */
+/** Metric columns in the order in which they first appear, but relative errors before differences. */
 export function metricNames(values: readonly RecordedValue[]): string[] {
-  return [...new Set(values.flatMap((value) => Object.keys(value.metrics)))];
+  const names = [...new Set(values.flatMap((value) => Object.keys(value.metrics)))];
+  const isDifference = (name: string) => name.endsWith(" diff");
+  return [...names.filter((name) => !isDifference(name)), ...names.filter(isDifference)];
 }
 
 function extraFields(values: readonly RecordedValue[]): Field[] {
@@ -58,9 +60,18 @@ export function tableText(detail: Detail): string {
     .join("\n");
 }
 
-/** The framework is the same in all rows: `torch.float16` is `float16`. */
+/** The framework is the same in all rows: `torch.float16` is `float16`; `<class 'int'>` is `int`. */
 export function shortDtype(dtype: string): string {
-  return dtype.replace(/^(torch|mindspore)\.(?=[a-z])/, "");
+  return dtype.replace(/^(torch|mindspore)\.(?=[a-z])/, "").replace(/^<class '?(\w+)'?>$/, "$1");
+}
+
+/** Files tell a number four times, as the statistics of a tensor that has it alone. */
+export function isScalar(recorded: RecordedSide): boolean {
+  const { value } = recorded;
+  return (
+    value !== undefined &&
+    STATISTICS.every((name) => recorded[name] === undefined || recorded[name] === value)
+  );
 }
 
 export function ValueTable({ detail }: { detail: Detail }) {
@@ -75,8 +86,12 @@ export function ValueTable({ detail }: { detail: Detail }) {
     <table class="values">
       <thead>
         <tr>
-          <th>{text("values.name")}</th>
-          {!single && <th>{text("values.side")}</th>}
+          <th class="value-name">
+            <div>
+              <span>{text("values.name")}</span>
+              {!single && <span class="side-name">{text("values.side")}</span>}
+            </div>
+          </th>
           <th>{text("values.dtype")}</th>
           <th>{text("values.shape")}</th>
           {STATISTICS.map((name) => (
@@ -127,13 +142,7 @@ interface RowsProps {
 
 function ValueRows({ value, metrics, counted, extra, single }: RowsProps) {
   const both = value.target !== null && value.golden !== null;
-  const bad = value.status === "error" || value.status === "warning" ? value.status : "";
-  const name = (
-    <th scope="row" rowSpan={both ? 2 : 1} class="value-name" title={reasonText(value.reason)}>
-      <bdi>{value.key}</bdi>
-      {bad !== "" && <span class={`value-status ${bad}`}>{text(`status.${bad}`)}</span>}
-    </th>
-  );
+  const bad = badStatus(value);
   const numbers = (first: boolean) =>
     first && (
       <>
@@ -149,40 +158,58 @@ function ValueRows({ value, metrics, counted, extra, single }: RowsProps) {
         )}
       </>
     );
+  const sides = (["target", "golden"] as const).filter((side) => value[side] !== null);
   return (
     <>
-      {value.target !== null && (
-        <SideRow {...{ value, side: "target", name, extra, single, numbers: numbers(true) }} />
-      )}
-      {value.golden !== null && (
+      {sides.map((side, i) => (
         <SideRow
-          {...{ value, side: "golden", extra, single }}
-          name={value.target === null ? name : null}
-          numbers={numbers(value.target === null)}
+          key={side}
+          {...{ value, side, extra, single, first: i === 0, numbers: numbers(i === 0) }}
         />
-      )}
+      ))}
     </>
   );
+}
+
+function badStatus({ status }: RecordedValue): "error" | "warning" | "" {
+  return status === "error" || status === "warning" ? status : "";
 }
 
 interface SideProps {
   value: RecordedValue;
   side: "target" | "golden";
-  name: preact.ComponentChild;
+  /** The first row of the value. */
+  first: boolean;
   numbers: preact.ComponentChild;
   extra: Field[];
   single: boolean;
 }
 
-function SideRow({ value, side, name, numbers, extra, single }: SideProps) {
+/** Name and side in one cell, which stays in sight: two could not without a width of their own. */
+function NameCell({ value, side, first, single }: Omit<SideProps, "numbers" | "extra">) {
+  const bad = badStatus(value);
+  return (
+    <th scope="row" class="value-name" title={reasonText(value.reason) || value.key}>
+      <div>
+        <span class={first ? "" : "repeated"}>
+          <bdi>{value.key}</bdi>
+          {first && bad !== "" && (
+            <span class={`value-status ${bad}`}>{text(`status.${bad}`)}</span>
+          )}
+        </span>
+        {!single && <span class="side-name">{text(side === "target" ? "side.t" : "side.g")}</span>}
+      </div>
+    </th>
+  );
+}
+
+function SideRow({ value, side, first, numbers, extra, single }: SideProps) {
   const recorded = value[side] ?? {};
   const differs = new Set<string>(value.differs ?? []);
   const mark = (field: Field) => (differs.has(field) ? "differs" : "");
-  const scalar = recorded.value !== undefined && recorded.Max === undefined;
   return (
     <tr class={side}>
-      {name}
-      {!single && <td class="side-name">{text(side === "target" ? "side.t" : "side.g")}</td>}
+      <NameCell {...{ value, side, first, single }} />
       <td
         class={`expected ${mark(recorded.dtype === undefined ? "type" : "dtype")}`}
         title={[recorded.type, recorded.dtype].filter(Boolean).join(" ")}
@@ -192,7 +219,7 @@ function SideRow({ value, side, name, numbers, extra, single }: SideProps) {
       <td class={mark("shape")}>
         <bdi>{recorded.shape ?? ""}</bdi>
       </td>
-      {scalar ? (
+      {isScalar(recorded) ? (
         <td colSpan={STATISTICS.length} class={`scalar ${mark("value")}`}>
           <bdi data-copy={recorded.value} title={recorded.value}>
             {recorded.value}

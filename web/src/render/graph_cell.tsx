@@ -49,7 +49,8 @@ export function cellParts(props: Props): CellParts {
     brief.overflow !== "" && coloring !== "overflow" && (brief.role !== "culprit" || room > 2);
   const told = inside !== null || brief.role === "culprit";
   const cls = room > 0 && !nameFirst ? brief.cls : "";
-  const signs = room > 0 ? signsOf(brief, floods, inside, coloring) : [];
+  const signs =
+    room > 0 ? signsOf(brief, room, floods, inside, coloring) : leastSigns(brief, width);
   while (nameFirst && signs.length > 0 && neededWidth(brief, "", signs, "") > width) signs.pop();
   const shape =
     room > 0 && !nameFirst && room >= roomForShape(brief, told, floods) ? brief.shape : "";
@@ -61,8 +62,6 @@ export function cellParts(props: Props): CellParts {
   const names = ["box", brief.kind, open ? "open" : "closed"];
   if (paint === "unmatched") names.push("unmatched");
   if (hidden !== null) names.push("hides");
-  if (told) names.push("told");
-  if (room === 0 || nameFirst) names.push("narrow");
   // Each part that may be cut costs the browser time in every frame: say which may not.
   if (neededWidth(brief, cls, signs, shape) <= width) names.push("fits");
   return { names, style, cls, signs, shape };
@@ -84,7 +83,7 @@ export function graphCell(props: Props) {
       ) : (
         <span class="sign">{KIND_SIGNS[brief.kind]}</span>
       )}
-      {NameText({ className: "label", name: brief.label, full: brief.name })}
+      {NameText({ className: "label", name: brief.label, full: brief.name, keepsEnd: true })}
       {cls !== "" && NameText({ className: "cls", name: cls })}
       {signs.map((sign) => (
         <span
@@ -111,10 +110,26 @@ function insideWord(coloring: Coloring, { count }: Inside): string {
   return text(coloring === "overflow" ? "row.overflow_inside" : "row.inside", { count });
 }
 
+/** Where there is hardly room for the name: what one looks for is still marked. */
+function leastSigns({ role }: Brief, width: number): Sign[] {
+  if (role !== "culprit") return [];
+  const word = width > SHORT_SIGN ? text("role.culprit_short") : "!";
+  return [{ className: "culprit", word, title: text("role.culprit") }];
+}
+
 /** Those that tell most come first. */
-function signsOf(brief: Brief, floods: boolean, inside: Inside | null, coloring: Coloring): Sign[] {
+function signsOf(
+  brief: Brief,
+  room: Room,
+  floods: boolean,
+  inside: Inside | null,
+  coloring: Coloring,
+): Sign[] {
   const signs: Sign[] = [];
-  if (brief.role === "culprit") signs.push({ className: "culprit", word: text("role.culprit") });
+  if (brief.role === "culprit") {
+    const word = text(room > 1 ? "role.culprit" : "role.culprit_short");
+    signs.push({ className: "culprit", word });
+  }
   if (brief.dir === "b") signs.push({ className: "dir", word: text("row.backward") });
   if (floods && brief.overflow !== "") {
     const title = text(`overflow.${brief.overflow}`);
@@ -131,6 +146,8 @@ function signsOf(brief: Brief, floods: boolean, inside: Inside | null, coloring:
 const BOX = 2.4;
 const GAP = 0.5;
 const PILL = 1.2;
+/** A box wider than this has room for one short word beside its name. */
+const SHORT_SIGN = 12;
 
 function neededWidth(brief: Brief, cls: string, signs: readonly Sign[], shape: string): number {
   let width = BOX + GAP + textWidth(brief.label, brief.kind === "api" ? "mono" : "bold");

@@ -127,7 +127,9 @@ function half(line: RowLine, side: Side, look: Look) {
     const other = look.narrow ? row[side === "t" ? "g" : "t"] : null;
     return (
       <div class="gap" title={missing}>
-        {other !== null && <NameText className="label" name={other.label} full={other.name} />}
+        {other !== null && (
+          <NameText className="label" name={other.label} full={other.name} keepsEnd />
+        )}
       </div>
     );
   }

@@ -3,9 +3,9 @@
 import { useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { OverviewBin } from "../api/types";
+import { ordersInSight } from "../layout/sight";
 import { markOf, markPaints } from "../model/paint";
 import type { App } from "../state/app";
-import { isRow } from "../state/graph_view";
 import { text } from "../state/language";
 import { dark } from "../state/preferences";
 
@@ -52,14 +52,13 @@ function Sight({ app }: { app: App }) {
   const view = app.navigation.active.value;
   const side = view?.sides === "g" ? "g" : "t";
   const nodes = app.workspace.unit.value?.nodes[side === "t" ? 0 : 1] ?? 0;
-  const orders = (view?.shown.value ?? [])
-    .filter(isRow)
-    .map((line) => line.row?.[side]?.order)
-    .filter((order) => order !== undefined);
-  const first = orders[0];
-  const last = orders.at(-1);
-  if (first === undefined || last === undefined || nodes === 0) return null;
-  const style = { top: `${(first / nodes) * 100}%`, height: `${((last - first) / nodes) * 100}%` };
+  if (view === null || nodes === 0) return null;
+  view.version.value; // the height changes with it
+  const seen = { ...view.sight.value, height: view.tree.height };
+  const orders = ordersInSight(view.shown.value, side, seen, nodes);
+  if (orders === null) return null;
+  const share = (order: number) => `${(order / nodes) * 100}%`;
+  const style = { top: share(orders.begin), height: share(orders.end - orders.begin) };
   return <div class="sight" style={style} />;
 }
 

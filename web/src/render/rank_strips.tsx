@@ -9,14 +9,30 @@ import { text } from "../state/language";
 /** More ranks than this leave no room for the trees. */
 const MOST_RANKS = 24;
 
-export function RankStrips({ app }: { app: App }) {
-  const { workspace } = app;
+/** A strip with the space beside it, and what all of them take besides, in units of the text size. */
+const STRIP_REM = 0.82;
+const AROUND_REM = 0.45;
+
+/** The ranks that have a strip each. */
+function ranksOf({ workspace }: App): { unit: Unit; u: number }[] {
   const step = workspace.unit.value?.step;
   const ranks: { unit: Unit; u: number }[] = [];
   for (const [u, unit] of (workspace.file.value?.units ?? []).entries()) {
     if (unit.step === step) ranks.push({ unit, u });
   }
-  if (ranks.length < 2 || ranks.length > MOST_RANKS) return null;
+  return ranks.length < 2 || ranks.length > MOST_RANKS ? [] : ranks;
+}
+
+/** The width of all strips, in units of the text size. */
+export function rankStripsWidth(app: App): number {
+  const { length } = ranksOf(app);
+  return length === 0 ? 0 : AROUND_REM + length * STRIP_REM;
+}
+
+export function RankStrips({ app }: { app: App }) {
+  const { workspace } = app;
+  const ranks = ranksOf(app);
+  if (ranks.length === 0) return null;
   const go = (event: MouseEvent, u: number) => {
     const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
     const part = (event.clientY - box.top) / box.height;

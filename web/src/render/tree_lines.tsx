@@ -57,6 +57,10 @@ export function TreeLines({ app, view, name, scroll, element, focus }: Props) {
   useSignalEffect(() => {
     view.shown.value = drawn.value.lines;
   });
+  useSignalEffect(() => {
+    const { height, unit } = size.value;
+    view.see(Math.floor(scroll.top.value / unit), Math.ceil(height / unit));
+  });
   const look = useLook(app, view, drawn, size);
   const click = (event: MouseEvent) => {
     const found = rowOf(event, drawn.peek(), name);

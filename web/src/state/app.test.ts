@@ -6,6 +6,7 @@ import { ApiError, type Source } from "../api/source";
 import type { OpenRow } from "../model/row_tree";
 import { App } from "./app";
 import { GraphView } from "./graph_view";
+import { pageTitle } from "./page_title";
 
 /** A source whose answers are held back, or changed, by the test. */
 function sourceOf(change: Partial<Source> = {}): Source {
@@ -112,6 +113,22 @@ describe("App", () => {
     expect(app.notice.value).not.toBeNull();
     await app.showUnit(app.workspace.u.value, 1);
     expect(app.workspace.micro.value).toBe(1);
+  });
+
+  it("names file, step and rank in the title of the page", async () => {
+    const app = await opened(sourceOf());
+    await app.showUnit(3);
+    expect(pageTitle(app.workspace)).toBe("f · step 0 rank 3 · msprobe");
+    app.workspace.closeFile();
+    expect(pageTitle(app.workspace)).toBe("msprobe");
+  });
+
+  it("shows all where the micro step of an address is not in the file, and says so", async () => {
+    const app = await opened(sourceOf());
+    await app.show({ ...PLACE, file: "f", micro: 7 });
+    expect(app.workspace.micro.value).toBeNull();
+    expect(app.workspace.views.value[0]?.tree.root.count).toBeGreaterThan(0);
+    expect(app.notice.value).toContain("micro step 7");
   });
 
   it("says that the step or rank of an address is not in the file", async () => {

@@ -7,7 +7,7 @@ import type { Coloring } from "../model/paint";
 import { formatPlace, type Place, parsePlace } from "../model/place";
 import { readAddress, watchAddress, writeAddress } from "./address";
 import { isAbort } from "./connection";
-import { text } from "./language";
+import { errorText, text } from "./language";
 import { Matching } from "./matching";
 import { Navigation } from "./navigation";
 import { Search } from "./search";
@@ -32,7 +32,8 @@ export function failureOf(error: unknown): Failure {
 /** An error in one line. */
 export function sentence(error: unknown): string {
   const { fact, advice } = failureOf(error);
-  return advice === "" ? fact : `${fact}: ${advice}`;
+  if (advice === "") return errorText(fact);
+  return text("failure.line", { fact: errorText(fact), advice: errorText(advice) });
 }
 
 /** The browser takes its time to note an address: what one did is drawn first. */
@@ -127,8 +128,11 @@ export class App {
       if (!(await this.enter(workspace.unitAt(place.step, place.rank), place.micro, mine))) return;
       const { step = null, rank = null } = workspace.unit.value ?? {};
       const other = (place.step ?? step) !== step || (place.rank ?? rank) !== rank;
+      const all = workspace.micro.value !== place.micro;
       if (place.node !== null) await this.goByName(place.node);
-      if (other && mine === this.shows) this.say(text("notice.no_unit"));
+      if (mine !== this.shows) return;
+      if (other) this.say(text("notice.no_unit"));
+      else if (all) this.say(text("notice.no_micro_step", { micro: place.micro ?? "" }));
     } catch (error) {
       if (!isAbort(error) && mine === this.shows) this.failure.value = failureOf(error);
     } finally {
@@ -143,7 +147,9 @@ export class App {
     try {
       if (!(await workspace.loadUnit(u)) || mine !== this.shows) return false;
       workspace.u.value = u;
-      workspace.micro.value = micro;
+      // A micro step that is not there would be a tree without rows.
+      const { micro_steps = 0 } = workspace.unit.value ?? {};
+      workspace.micro.value = micro !== null && micro < micro_steps ? micro : null;
       return await this.rebuild(false);
     } catch (error) {
       if (!isAbort(error) && mine === this.shows) workspace.failUnit(u);

@@ -48,6 +48,8 @@ export class GraphView {
   tree: RowTree;
   /** The lines that the drawing shows at the moment. */
   readonly shown = signal<readonly Line[]>([]);
+  /** The units that can be seen: lines are drawn beyond them. */
+  readonly sight = signal({ begin: 0, end: 0 });
   private readonly asked = new Map<string, AbortController>();
   /** Pages that the server refused: asking again at once would go on for ever. */
   private readonly refused = new Set<string>();
@@ -351,6 +353,13 @@ export class GraphView {
       spots.push({ parent: row.parent, at: row.at });
     }
     return spots.reverse();
+  }
+
+  /** Told by the drawing: so many units are in sight from one on. */
+  see(begin: number, units: number): void {
+    const { value: sight } = this.sight;
+    const end = begin + units;
+    if (sight.begin !== begin || sight.end !== end) this.sight.value = { begin, end };
   }
 
   dispose(): void {

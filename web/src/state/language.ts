@@ -1,6 +1,7 @@
 /** The words of the page in the chosen language. */
 
 import { chinese } from "../base/chinese";
+import { chineseError } from "../base/chinese_errors";
 import { chineseReason } from "../base/chinese_reasons";
 import { english, type PhraseKey } from "../base/english";
 import { fill, type PhraseValues } from "../base/phrases";
@@ -16,4 +17,9 @@ export function text(key: PhraseKey, values: PhraseValues = {}): string {
 /** What the comparison says of a node. */
 export function reasonText(reason: string): string {
   return language.value === "zh" ? chineseReason(reason) : reason;
+}
+
+/** What the server says of an error, or of a file. */
+export function errorText(said: string): string {
+  return language.value === "zh" ? chineseError(said) : said;
 }

@@ -2,6 +2,7 @@
 
 import { computed, signal } from "@preact/signals";
 import type { DivergenceReport, Filter, Item, OverviewBin, Side } from "../api/types";
+import { worstOverflow } from "../model/paint";
 import { ask } from "./connection";
 import type { Navigation } from "./navigation";
 import { PagedList } from "./paged_list";
@@ -25,6 +26,14 @@ export class Suspects {
   /** Which culprit was gone to last. */
   readonly culprit = signal(0);
   readonly filtered = computed(() => !sameFilter(this.filter.value, SUSPICIOUS));
+  /** What the list holds. In a graph alone what overflows most is what is suspicious. */
+  readonly listed = computed<Filter>(() => {
+    const { value: filter } = this.filter;
+    const { comparison, unit } = this.workspace;
+    if (comparison.value || this.filtered.value || unit.value === null) return filter;
+    const level = worstOverflow(unit.value.counts);
+    return level === "" ? filter : { by: "overflow", value: level };
+  });
   private stop = new AbortController();
   /** Until the divergence of the unit is known; rejected if it will not be. */
   private searching: Promise<void> = Promise.resolve();
@@ -60,12 +69,12 @@ export class Suspects {
 
   private reloadList(): void {
     this.list.value?.dispose();
-    if (!this.workspace.comparison.value && this.filter.value.by === "suspicious") {
+    if (!this.workspace.comparison.value && this.listed.value.by === "suspicious") {
       this.list.value = null;
       return;
     }
     const { source, ref } = this.workspace;
-    const filter = this.filter.value;
+    const filter = this.listed.value;
     const side = this.side.value;
     this.list.value = new PagedList((offset, limit, stopped) =>
       source.list(ref, filter, side, offset, limit, stopped),
@@ -94,7 +103,7 @@ export class Suspects {
     const views = this.workspace.views.value;
     const side = this.side.value;
     const id = this.navigation.idOn(side);
-    const filter = this.filter.value;
+    const filter = this.listed.value;
     const options = this.navigation.pathOptions(side);
     const found = await ask(() => source.seek(ref, { side, id }, forward, filter, options));
     // What was found is of trees that nobody sees any more.

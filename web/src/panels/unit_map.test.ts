@@ -1,0 +1,25 @@
+// @vitest-environment happy-dom
+import { expect, it } from "vitest";
+import { cellBeside } from "./unit_map";
+
+/** Two steps; the row of the first one breaks after three cells. */
+const boxes = () => [
+  ...[0, 20, 40].map((left) => ({ left, top: 10 })),
+  ...[0, 20].map((left) => ({ left, top: 30 })),
+  ...[0, 20, 40].map((left) => ({ left, top: 60 })),
+];
+const from = (at: number, ...keys: string[]) =>
+  keys.reduce((here, key) => cellBeside(boxes, here, key) ?? -1, at);
+
+it("goes along the cells and to the row above or below", () => {
+  expect(from(0, "ArrowRight", "ArrowRight", "ArrowRight")).toBe(3);
+  expect(from(0, "ArrowLeft")).toBe(0);
+  expect(from(7, "ArrowRight")).toBe(7);
+  expect(from(1, "ArrowDown")).toBe(4);
+  expect(from(2, "ArrowDown", "ArrowDown")).toBe(6);
+  expect(from(7, "ArrowUp")).toBe(4);
+  expect(from(1, "ArrowUp")).toBe(1);
+  expect(from(6, "ArrowDown")).toBe(6);
+  expect([from(3, "Home"), from(3, "End")]).toEqual([0, 7]);
+  expect(from(3, "Enter")).toBe(-1);
+});
