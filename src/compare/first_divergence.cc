@@ -452,7 +452,8 @@ class Finder {
       if (role == Role::kCulprit) report.culprits.push_back(id);
       report.divergences.push_back({id, role, origin == id ? kNoNode : origin,
                                     std::min(1.0, facts.error_in), std::min(1.0, facts.error_out),
-                                    reasons_->text(states_[id].reason)});
+                                    reasons_->text(states_[id].reason),
+                                    role == Role::kCulprit && facts.parameters_differ});
     }
     return report;
   }

@@ -60,7 +60,8 @@ void AppendPlaced(const std::string& place, std::string_view name, std::string* 
 void AppendFirstDifference(const RunReport& report, std::string* out) {
   const std::optional<PlacedNode> first = FirstDifference(report.units);
   if (!first) return;
-  out->append("<h2>No culprit; the first difference</h2>\n<p>");
+  out->append(report.culprits.empty() ? "<h2>No culprit; the first difference</h2>\n<p>"
+                                      : "<h2>The first difference</h2>\n<p>");
   AppendPlaced(PlaceText(first->unit->step, first->unit->rank), first->node->name, out);
   out->append("<br>");
   AppendHtml(first->node->reason, out);
@@ -72,8 +73,10 @@ void AppendFirstDifference(const RunReport& report, std::string* out) {
 }
 
 void AppendCulprits(const RunReport& report, std::string* out) {
-  if (report.culprits.empty()) return AppendFirstDifference(report, out);
-  out->append("<h2>Culprits, best first</h2>\n<ol>\n");
+  AppendFirstDifference(report, out);
+  if (report.culprits.empty()) return;
+  out->append(FirstDifference(report.units) ? "<h2>Culprits of later steps, best first</h2>\n<ol>\n"
+                                            : "<h2>Culprits, best first</h2>\n<ol>\n");
   const size_t shown = std::min(kListedNodes, report.culprits.size());
   for (size_t i = 0; i < shown; ++i) {
     const DivergedNode& node = report.culprits[i];

@@ -31,8 +31,8 @@ struct RunReport {
 };
 
 /// Puts the units together: the first step first; of several ranks, what lies behind fewer
-/// communications first, then what each holds for best before what comes second. `details` stands
-/// beside `units` and is emptied.
+/// communications first, then what each holds for best before what comes second; what may be a
+/// consequence of an earlier step comes last. `details` stands beside `units` and is emptied.
 RunReport MakeRunReport(std::span<const UnitSummary> units, std::vector<UnitDetails>* details);
 
 /// Verdict, culprits with their source line, counts, what could not be compared and why.

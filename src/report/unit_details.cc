@@ -21,13 +21,8 @@ class Collector {
       : comparison_(comparison), summary_(summary) {}
 
   UnitDetails Run(const compare::DivergenceReport& divergences) {
-    std::vector<const compare::Divergence*> by_node(comparison_.nodes.size(), nullptr);
-    for (const compare::Divergence& divergence : divergences.divergences) {
-      by_node[divergence.node] = &divergence;
-    }
-    for (const NodeId id : divergences.culprits) {
-      if (by_node[id] == nullptr) continue;
-      details_.culprits.push_back(Describe(*by_node[id]));
+    for (const compare::Divergence* culprit : CulpritOrder(divergences, summary_)) {
+      details_.culprits.push_back(Describe(*culprit));
     }
     for (const compare::Divergence& divergence : divergences.divergences) {
       if (divergence.role != compare::Role::kCulprit) {
@@ -47,7 +42,8 @@ class Collector {
     node.step = summary_.step;
     node.rank = summary_.rank;
     node.role = divergence.role;
-    node.reason = divergence.reason;
+    node.reason = ReasonText(divergence, summary_);
+    node.consequence = MayBeConsequence(divergence, summary_);
     node.error_in = divergence.error_in;
     node.error_out = divergence.error_out;
     if (divergence.culprit != graph::kNoNode) {

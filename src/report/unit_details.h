@@ -29,6 +29,7 @@ struct DivergedNode {
   std::vector<std::string> stack;  ///< of the same: all frames, innermost first
   graph::NodeId id = graph::kNoNode;
   uint32_t clock = 0;  ///< communications with other ranks, one waiting for the other, before it
+  bool consequence = false;  ///< culprits: see MayBeConsequence()
 };
 
 /// A node, or one value of a node, that was not compared.

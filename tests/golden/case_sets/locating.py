@@ -52,6 +52,35 @@ def ranks():
          sides((1.0, 1.25), (1.5, 1.25)))
 
 
+def later_steps():
+    """Step 1 differs from its first node on, step 2 in its weights: what the optimizer made of it."""
+    def step(weight=1.0, given=1.0, made=1.0):
+        dump = Dump()
+        names = [f"Module.net.{k}.Linear.forward.0" for k in range(2)]
+        for k, name in enumerate(names):
+            dump.forward(name, None, [tensor(3 * given, (2, 3 + k))], [tensor(5 * made, (3, 3 + k))],
+                         {"weight": tensor(7 * weight, (4, 3 + k))}, stack=frames(k, "x = self.fc(x)"))
+        return dump
+
+    def run(target):
+        return {f"{side}/step{s}/rank0": step(**(target[s] if side == "npu" else {}))
+                for side in ("npu", "bench") for s in range(3)}
+
+    drawn = {"given": 1.5, "made": 1.5}
+    case("locate/culprit_of_later_step",
+         "a step that differs without a culprit comes before the weights of a later one: a consequence",
+         [COMPARE, COMPARE + " --json", BOTH + " --json", COMPARE + " -o out2 --format html",
+          COMPARE + " --fail-on culprit --junit out/junit.xml",
+          "msprobe query npu \"select place, step, name, reason from culprits\" -gp bench"],
+         run([{}, drawn, {"weight": 1.5, "made": 1.5}]), prepare=["mkdir out out2"])
+    files = run([{}, {"weight": 1.5, "made": 1.5}, {"weight": 2.0, "made": 2.0}])
+    late = files["npu/step2/rank0"]
+    late.forward(MUL, None, [tensor(9.0)], [tensor(12.0)], stack=frames(9, "y = h * s"))
+    files["bench/step2/rank0"].forward(MUL, None, [tensor(9.0)], [tensor(9.0)])
+    case("locate/consequences_last", "a culprit of a later step comes before weights that are a consequence",
+         [COMPARE, COMPARE + " --json"], files)
+
+
 def profiles():
     """1 % off, where the default for float32 allows 0.01 %."""
     bad = {"npu": small(out={RELU: 1.01}), "bench": small()}
@@ -144,6 +173,7 @@ def ulps():
 
 def make():
     ranks()
+    later_steps()
     profiles()
     learning()
     references()
