@@ -24,6 +24,10 @@ def make():
          ranks("npu/rank0", "npu/rank2", "bench/rank0"))
     case("layout/unequal_steps", "the missing step is named", BOTH,
          ranks("npu/step0/rank0", "npu/step1/rank0", "bench/step0/rank0", "bench/step2/rank0"))
+    case("layout/unequal_steps_of_ranks", "steps that are there on both sides, whole or in part: what goes together",
+         ["msprobe compare npu bench", "msprobe compare npu part"],
+         ranks("npu/step0/rank0", "npu/step1/rank0", "npu/step1/rank1", "bench/step1/rank0", "bench/step1/rank1",
+               "part/step0/rank1", "part/step1/rank0"))
     case("layout/unequal_kinds", "ranks against a single directory", BOTH,
          ranks("npu/rank0", "npu/rank1", "bench"))
     case("layout/processes", "proc folders pair whatever their number, no rank in the name", BOTH,
