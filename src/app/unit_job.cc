@@ -75,7 +75,8 @@ struct Work {
 void Name(const PlannedUnit& plan, report::UnitSummary* summary) {
   summary->label = plan.label;
   summary->step = plan.target.step;
-  summary->rank = plan.target.rank;
+  summary->rank = plan.rank();
+  if (plan.target.is_process) summary->process = plan.target.rank;
 }
 
 /// The torch API on MindSpore calls itself mindtorch.

@@ -62,16 +62,18 @@ RunReport MakeRunReport(std::span<const UnitSummary> units, std::vector<UnitDeta
   for (const UnitSummary& unit : units) {
     if (unit.status.ok()) continue;
     report.not_compared.push_back({NotCompared::Kind::kUnreadable, false, unit.label,
-                                   unit.status.ToString(), unit.step, unit.rank});
+                                   unit.status.ToString(), unit.step, unit.rank, unit.process});
   }
   details->clear();
   return report;
 }
 
-std::string PlaceText(std::optional<int64_t> step, std::optional<int64_t> rank) {
+std::string PlaceText(std::optional<int64_t> step, std::optional<int64_t> rank,
+                      std::optional<int64_t> process) {
   std::string text;
   if (step) text = "step" + std::to_string(*step);
   if (rank) text += (text.empty() ? "rank" : "/rank") + std::to_string(*rank);
+  if (!rank && process) text += (text.empty() ? "proc" : "/proc") + std::to_string(*process);
   return text;
 }
 

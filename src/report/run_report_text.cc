@@ -54,7 +54,7 @@ void AppendLine(std::string_view lead, std::string_view text, std::string* out) 
 }
 
 void AppendFirstDifference(const PlacedNode& first, std::string* out) {
-  const std::string place = PlaceText(first.unit->step, first.unit->rank);
+  const std::string place = PlaceText(first.unit->step, first.unit->rank, first.unit->process);
   out->append("\nfirst difference").append(place.empty() ? "" : ", ").append(place);
   out->append(": ").append(PrintableName(first.node->name)).push_back('\n');
   AppendLine("      ", first.node->reason, out);
@@ -62,7 +62,7 @@ void AppendFirstDifference(const PlacedNode& first, std::string* out) {
 }
 
 void AppendCulprit(const DivergedNode& node, size_t number, std::string* out) {
-  const std::string place = PlaceText(node.step, node.rank);
+  const std::string place = PlaceText(node.step, node.rank, node.process);
   Print(out, "  %zu. ", number);
   out->append(place).append(place.empty() ? "" : ": ").append(PrintableName(node.name));
   Print(out, "  error in %.4g, out %.4g\n", node.error_in, node.error_out);
@@ -121,7 +121,7 @@ void AppendNotCompared(const RunReport& report, std::string* out) {
     why.append(", ").append(node.golden ? "golden: " : "target: ").append(node.reason);
     Group& group = groups[why];
     if (++group.count > kListedNames) continue;
-    const std::string place = PlaceText(node.step, node.rank);
+    const std::string place = PlaceText(node.step, node.rank, node.process);
     group.names.append("      ").append(place).append(place.empty() ? "" : ": ");
     group.names.append(PrintableName(node.name)).push_back('\n');
   }

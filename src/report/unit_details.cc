@@ -41,6 +41,7 @@ class Collector {
     node.name = comparison_.target->nodes[divergence.node].name;
     node.step = summary_.step;
     node.rank = summary_.rank;
+    node.process = summary_.process;
     node.role = divergence.role;
     node.reason = ReasonText(divergence, summary_);
     node.consequence = MayBeConsequence(divergence, summary_);
@@ -62,8 +63,8 @@ class Collector {
   }
 
   void Add(NotCompared::Kind kind, bool golden, std::string name, std::string reason) {
-    details_.not_compared.push_back(
-        {kind, golden, std::move(name), std::move(reason), summary_.step, summary_.rank});
+    details_.not_compared.push_back({kind, golden, std::move(name), std::move(reason),
+                                     summary_.step, summary_.rank, summary_.process});
   }
 
   void AddNotCompared(NodeId id) {

@@ -18,6 +18,7 @@ struct DivergedNode {
   std::string name;
   std::optional<int64_t> step;
   std::optional<int64_t> rank;
+  std::optional<int64_t> process;  ///< where there is no rank
   compare::Role role = compare::Role::kNone;
   std::string reason;
   double error_in = 0;                        ///< 0 … 1
@@ -42,6 +43,7 @@ struct NotCompared {
   std::string reason;
   std::optional<int64_t> step;
   std::optional<int64_t> rank;
+  std::optional<int64_t> process = {};  ///< where there is no rank
 };
 std::string_view NotComparedName(NotCompared::Kind kind);  // "unmatched", "unreadable", "left out"
 

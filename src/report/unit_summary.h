@@ -45,6 +45,7 @@ struct UnitSummary {
   std::string label;  ///< "step0/rank1", or the directory if there is only one unit
   std::optional<int64_t> step;
   std::optional<int64_t> rank;
+  std::optional<int64_t> process;        ///< number of a process that has no rank
   std::optional<int64_t> diverged_step;  ///< the first step before this one in which values differ
   std::filesystem::path output;          ///< empty if nothing was written
   Status status;                         ///< why this unit failed; the rest is empty then
