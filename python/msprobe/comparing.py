@@ -29,8 +29,23 @@ class Diverged:
     error_out: Optional[float]
     culprit: Optional[str] = None
     culprit_rank: Optional[int] = None
+    consequence: bool = False
     source: str = ""
     stack: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class FirstDifference:
+    """Where values differ first, in a step before the first that has a culprit."""
+
+    name: str
+    step: Optional[int]
+    rank: Optional[int]
+    index: Optional[float]
+    status: str
+    role: str
+    reason: str
+    source: str
 
 
 @dataclass(frozen=True)
@@ -158,16 +173,23 @@ class Comparison(_Asked):
         report = json.loads(tables.report())
         self.verdict: str = report["verdict"]
         self.culprits = [Diverged(**node) for node in report["culprits"]]
+        first = report.get("first_difference")
+        self.first_difference = FirstDifference(**first) if first else None
         self.victims = [Diverged(**node) for node in report["victims"]["nodes"]]
         self.not_compared = [NotCompared(**node) for node in report["not_compared"]]
         self.counts: dict[str, Any] = report["counts"]
 
     def __repr__(self) -> str:
         first = f", culprit {self.culprits[0].name}" if self.culprits else ""
+        if self.first_difference is not None:
+            first = f", first difference {self.first_difference.name}"
         return f"Comparison({self.verdict}{first})"
 
     def _repr_html_(self) -> str:
         parts = [f"<p>verdict: <b>{escape(self.verdict)}</b></p>"]
+        if self.first_difference is not None:
+            parts.append(f"<p>first difference: {escape(self.first_difference.name)}: "
+                         f"{escape(self.first_difference.reason)}</p>")
         if self.culprits:
             names = ("name", "step", "rank", "error_in", "error_out", "reason", "source")
             rows = [tuple(getattr(node, name) for name in names) for node in self.culprits]

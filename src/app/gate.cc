@@ -57,7 +57,7 @@ class SuiteMaker {
 
   report::JUnitSuite Make(const UnitSummary& unit) const {
     report::JUnitSuite suite;
-    const std::string place = report::PlaceText(unit.step, unit.rank);
+    const std::string place = report::PlaceText(unit.step, unit.rank, unit.process);
     suite.name = place.empty() ? "compare" : place;
     suite.seconds = unit.seconds;
     if (!unit.status.ok()) {

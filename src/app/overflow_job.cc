@@ -69,7 +69,7 @@ class Searcher {
     std::vector<Rank> ranks(units.size());
     for (size_t i = 0; i < units.size(); ++i) {
       ranks[i].unit = units[i];
-      ranks[i].number = units[i].rank.value_or(0);
+      ranks[i].number = units[i].is_process ? 0 : units[i].rank.value_or(0);
     }
     graph::CollectiveLinker linker;
     base::ParallelFor(ranks.size(), 1, threads_, [&](size_t begin, size_t end) {

@@ -2,9 +2,12 @@
 
 #include <chrono>
 #include <memory>
+#include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
+#include "app/nearest_word.h"
 #include "app/query_tables.h"
 
 namespace msprobe::app {
@@ -34,6 +37,39 @@ CREATE TEMP VIEW rows AS
          json_extract(j.value, '$.Result'), json_extract(j.value, '$.Err_message'), j.value
   FROM main.tb_nodes t, json_each(CASE t.output_data WHEN '' THEN '{}' ELSE t.output_data END) j;
 )sql";
+
+/// Without a '.' in front: "no such column: t.ulp" names ulp.
+std::string UnknownColumn(const std::string& fact) {
+  constexpr std::string_view kWords = "no such column: ";
+  const size_t begin = fact.find(kWords);
+  if (begin == std::string::npos) return {};
+  const std::string name = fact.substr(begin + kWords.size());
+  return name.substr(name.rfind('.') + 1);
+}
+
+std::vector<std::string> ColumnsOf(std::string_view table, visfile::Database* database) {
+  std::vector<std::string> names;
+  const auto all = database->Prepare("SELECT * FROM " + std::string(table));
+  for (int i = 0; all.ok() && i < all->columns(); ++i) names.emplace_back(all->column_name(i));
+  return names;
+}
+
+/// What the tables that the query names do have; empty where it is not about a column.
+std::string ColumnAdvice(const std::string& fact, std::string_view sql,
+                         visfile::Database* database) {
+  const std::string unknown = UnknownColumn(fact);
+  if (unknown.empty()) return {};
+  std::string advice;
+  for (const std::string_view table :
+       {"entries", "tensors", "stacks", "rows", "nodes", "culprits", "diverged", "not_compared"}) {
+    if (sql.find(table) == std::string_view::npos) continue;
+    const std::vector<std::string> columns = ColumnsOf(table, database);
+    if (columns.empty()) continue;
+    advice += advice.empty() ? DidYouMean(unknown, columns) : "; ";
+    advice += "columns of " + std::string(table) + ": " + JoinWords(columns);
+  }
+  return advice;
+}
 
 bool IsBlank(std::string_view sql) {
   return sql.find_first_not_of(" \t\r\n;") == std::string_view::npos;
@@ -76,7 +112,9 @@ Result<bool> QueryTables::Run(std::string_view sql, const QueryLimits& limits, Q
   std::string_view rest;
   Result<visfile::Statement> statement = database_.Prepare(sql, &rest);
   if (!statement.ok()) {
-    return InvalidArgumentError(statement.status().fact(), "tables: " + tables_);
+    const std::string& fact = statement.status().fact();
+    std::string advice = ColumnAdvice(fact, sql, &database_);
+    return InvalidArgumentError(fact, advice.empty() ? "tables: " + tables_ : std::move(advice));
   }
   if (statement->empty() || !IsBlank(rest) || !statement->read_only()) {
     return InvalidArgumentError("the query is not one SELECT", "tables: " + tables_);

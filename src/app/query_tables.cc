@@ -207,15 +207,16 @@ CREATE TABLE not_compared (step INTEGER, rank INTEGER, side TEXT, name TEXT, kin
   reason TEXT);
 )sql";
 
-/// "One Thousandth Err Ratio" → one_thousandth_err_ratio, "MaxRelativeErr" → max_relative_err.
+/// "One Thousandth Err Ratio" → one_thousandth_err_ratio, "MaxRelativeErr" → max_relative_err,
+/// "Target MD5" → target_md5, "ULPs" → ulps.
 std::string ColumnSqlName(std::string_view name) {
   std::string out;
+  bool after_lower = false;
   for (const char c : name) {
-    const bool upper = std::isupper(static_cast<unsigned char>(c)) != 0;
-    if (upper && !out.empty() && std::islower(static_cast<unsigned char>(out.back())) != 0) {
-      out.push_back('_');
-    }
-    out.push_back(c == ' ' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c))));
+    const auto letter = static_cast<unsigned char>(c);
+    if (after_lower && std::isupper(letter) != 0) out.push_back('_');
+    out.push_back(c == ' ' ? '_' : static_cast<char>(std::tolower(letter)));
+    after_lower = std::islower(letter) != 0;
   }
   return out;
 }

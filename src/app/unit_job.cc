@@ -75,7 +75,8 @@ struct Work {
 void Name(const PlannedUnit& plan, report::UnitSummary* summary) {
   summary->label = plan.label;
   summary->step = plan.target.step;
-  summary->rank = plan.target.rank;
+  summary->rank = plan.rank();
+  if (plan.target.is_process) summary->process = plan.target.rank;
 }
 
 /// The torch API on MindSpore calls itself mindtorch.
@@ -121,6 +122,7 @@ class JobRunner {
 
   Status Prepare(base::Diagnostics* diagnostics);
   void RunBatch(size_t begin, size_t end);
+  void NoteDivergedStep(size_t begin, size_t end);
   void ChainRanks(size_t begin, size_t end);
   void RunUnit(size_t index, size_t inner_threads);
   Status CollectLinks(size_t index, size_t inner_threads);
@@ -146,6 +148,7 @@ class JobRunner {
   graph::MatchOptions match_options_;
   compare::ToleranceProfile tolerance_;
   std::vector<Work> works_;
+  std::optional<int64_t> diverged_step_;  ///< the first in which values differ
   std::mutex rules_mutex_;
   std::vector<bool> applied_rules_;  ///< of the layer mapping, by number, in any unit
   std::mutex links_mutex_;
@@ -175,6 +178,7 @@ Result<UnitResults> JobRunner::Run(base::Diagnostics* diagnostics) {
       ++end;
     }
     RunBatch(begin, end);
+    NoteDivergedStep(begin, end);
     begin = end;
   }
   if (cancelled()) return CancelledError();
@@ -213,6 +217,13 @@ void JobRunner::RunBatch(size_t begin, size_t end) {
   }
   for_all([&](size_t i) { RunUnit(i, inner_threads); });
   if (count > 1 && !job_.golden.empty() && !cancelled()) ChainRanks(begin, end);
+}
+
+/// Every later step is told of the first one that differs.
+void JobRunner::NoteDivergedStep(size_t begin, size_t end) {
+  for (size_t i = begin; i < end && !diverged_step_; ++i) {
+    if (works_[i].summary.divergence_count > 0) diverged_step_ = works_[i].plan.target.step;
+  }
 }
 
 /// What an error on one rank has to do with those on the others.
@@ -265,6 +276,7 @@ void JobRunner::RunUnit(size_t index, size_t inner_threads) {
   Work& work = works_[index];
   const Clock::time_point start = Clock::now();
   Name(work.plan, &work.summary);
+  work.summary.diverged_step = diverged_step_;
   observer_.UnitStarted(index, work.plan.label);
   Status status = Guarded(&JobRunner::CompareUnit, index, inner_threads);
   if (!status.ok()) {  // counts of what nobody was told of

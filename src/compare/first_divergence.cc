@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "compare/culprit_reasons.h"
 #include "compare/data_flow.h"
 #include "compare/node_facts.h"
 #include "compare/noise_trace.h"
@@ -80,6 +81,9 @@ class Finder {
     if (result.status == NodeStatus::kUnreadable) {
       return Set(id, Role::kUndecidable, id, comparison_.reasons[result.reason]);
     }
+    if (HasOtherArgument(id, name)) {
+      return Set(id, Role::kCulprit, id, facts_.DifferingArgument(id));
+    }
     if (!facts.differs()) return;
     if (facts.inputs_differ) return ClassifyCarrier(id);
     if (const NodeId earlier = EarlierPass(id, name); earlier != kNoNode) {
@@ -91,6 +95,19 @@ class Finder {
       return Set(id, Role::kVictim, forward, "its forward is called with other arguments");
     }
     ClassifySource(id);
+  }
+
+  /// Golden calls the same API with the same data and another scalar, and gets something else. A
+  /// number may have been computed from what went wrong before.
+  bool HasOtherArgument(NodeId id, const graph::NodeName& name) const {
+    const NodeFacts& facts = facts_.nodes[id];
+    if (facts.argument_error <= facts.tolerance || facts.outputs_equal) return false;
+    if (facts.inputs_differ || facts.parameters_differ || name.kind != graph::NodeKind::kApi) {
+      return false;
+    }
+    const NodeId partner = comparison_.match.golden_of_target[id];
+    return name.api == graph::ParseNodeName(comparison_.golden->nodes[partner].name).api &&
+           (!facts.argument_is_number || last_origin_ == kNoNode);
   }
 
   /// A node without a partner has no role of its own, but hands on the error of what it takes.
@@ -179,8 +196,8 @@ class Finder {
       Set(id, Role::kCulprit, id, "golden calls it with other arguments, or gets another shape");
     } else if (states_[id].inputs_traced) {
       Set(id, Role::kCulprit, id,
-          "golden has no such node, and what it made differs from what "
-          "golden used in its place");
+          UnpairedReason(comparison_, id,
+                         "what it made differs from what golden used in its place"));
     } else {
       Set(id, Role::kUndecidable, id, "it has no partner, and what it took cannot be traced");
     }
@@ -357,15 +374,16 @@ class Finder {
     if (MayBlame(first) && (!Alone(first) || !ExplainedByRounding(id))) {
       Set(first, Role::kCulprit, first,
           Alone(first)
-              ? "golden has no such node, and what it made differs, little at first, from "
-                "what golden used in its place"
+              ? UnpairedReason(comparison_, first,
+                               "what it made differs, little at first, from what golden used in "
+                               "its place")
               : "its inputs are equal, its outputs differ by more than rounding, little at "
                 "first");
       TellParents(first);
       return Set(id, Role::kAmplifier, first, "it makes an error in its inputs visible");
     }
     if (states_[id].role != Role::kNone || ExplainedByRounding(id)) return;
-    Set(id, Role::kCulprit, id, SourceReason(id));
+    Set(id, Role::kCulprit, id, SourceReason(comparison_, facts_, id));
     const NodeId rewired = states_[id].rewired_below;
     if (rewired == kNoNode) return;
     states_[rewired].role = Role::kVictim;
@@ -382,31 +400,6 @@ class Finder {
       const NodeId blamed = Blamed(maker);
       if (blamed != kNoNode && states_[blamed].cause == kNoNode) BlameUnmatched(blamed);
     }
-  }
-
-  std::string SourceReason(NodeId id) const {
-    const bool gradient = graph_.nodes[id].name.find(".parameters_grad") != std::string_view::npos;
-    if (gradient) return "the forward and the gradients agree, the gradients of parameters do not";
-    if (!facts_.nodes[id].has_inputs) {
-      return "its outputs differ though it takes no tensors: random numbers or other constants";
-    }
-    size_t unmatched = 0;
-    for (const NodeId child : graph_.children(id)) unmatched += Unmatched(child) ? 1 : 0;
-    std::string reason = "its inputs agree, its outputs do not";
-    if (unmatched > 0) reason += "; " + std::to_string(unmatched) + " nodes inside have no partner";
-    const std::string missing = MissingInside(id);
-    if (!missing.empty()) reason += "; golden also calls " + missing + " in it";
-    return reason;
-  }
-
-  /// The first call that golden makes inside and target does not.
-  std::string MissingInside(NodeId id) const {
-    const NodeId partner = comparison_.match.golden_of_target[id];
-    for (const NodeId child : comparison_.golden->children(partner)) {
-      if (comparison_.match.target_of_golden[child] != kNoNode) continue;
-      return std::string(comparison_.golden->nodes[child].name);
-    }
-    return {};
   }
 
   void TellParent(NodeId id) {
@@ -452,7 +445,8 @@ class Finder {
       if (role == Role::kCulprit) report.culprits.push_back(id);
       report.divergences.push_back({id, role, origin == id ? kNoNode : origin,
                                     std::min(1.0, facts.error_in), std::min(1.0, facts.error_out),
-                                    reasons_->text(states_[id].reason)});
+                                    reasons_->text(states_[id].reason),
+                                    role == Role::kCulprit && facts.parameters_differ});
     }
     return report;
   }

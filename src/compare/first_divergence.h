@@ -25,6 +25,7 @@ struct Divergence {
   double error_in = 0;                     ///< index-like error of the inputs, 0 … 1
   double error_out = 0;                    ///< of the outputs
   std::string_view reason;                 ///< one sentence
+  bool by_parameters = false;              ///< culprits: because its parameters differ
 };
 
 /// A communication with other ranks: what goes into it here.

@@ -29,6 +29,10 @@ std::string Checked(const std::string& md5) {
   return tensor.Json();
 }
 
+std::string Scalar(const std::string& type, const std::string& value) {
+  return R"({"type": ")" + type + R"(", "value": )" + value + "}";
+}
+
 class FirstDivergence : public testing::Test {
  protected:
   FirstDivergence() : target_("target"), golden_("golden") {}
@@ -408,6 +412,42 @@ TEST_F(FirstDivergence, AProfileSaysWhatIsRounding) {
   profile.AddRule({"Torch.a.*.forward", 0.1});
   EXPECT_THAT(FindDivergences(&result_.comparison, 1, &profile).divergences, IsEmpty());
   EXPECT_EQ(FindDivergences(&result_.comparison).culprits.size(), 1);
+}
+
+TEST_F(FirstDivergence, AnotherScalarArgumentIsTheCulpritHoweverSmallTheErrorIsThatItMakes) {
+  const auto call = [](const std::string& approximate, double made) {
+    return Forward({Data(1, 1, "torch.bfloat16"), Scalar("str", "\"" + approximate + "\"")},
+                   {Data(2, made, "torch.bfloat16")});
+  };
+  Both("Functional.gelu.0.forward", "", call("none", 1), call("none", 1.001));
+  Both("Functional.gelu.1.forward", "", call("tanh", 1), call("none", 1.001));
+  Both("Functional.gelu.2.forward", "", call("tanh", 1), call("none", 1));
+  Find();
+  EXPECT_THAT(Culprits(), ElementsAre("Functional.gelu.1.forward"));
+  EXPECT_EQ(by_name_["Functional.gelu.1.forward"].reason,
+            "its argument `1` is tanh, golden's is none");
+  EXPECT_EQ(result_.node("Functional.gelu.1.forward").status, NodeStatus::kError);
+}
+
+TEST_F(FirstDivergence, ANumberMayHaveBeenComputedFromWhatDiffersAlready) {
+  const auto scaled = [](const std::string& scale, double made) {
+    return Forward({Data(4), Scalar("float", scale)}, {Data(5, made)});
+  };
+  Both("Torch.a.0.forward", "", Forward({Data(1)}, {Data(2)}), Forward({Data(1)}, {Data(2, 1.5)}));
+  Both("Torch.mul.0.forward", "", scaled("0.25", 1), scaled("0.5", 1.00001));
+  Both("Torch.mul.1.forward", "", scaled("0.25", 1), scaled("0.5", 2));
+  Find();
+  EXPECT_THAT(Culprits(), ElementsAre("Torch.a.0.forward", "Torch.mul.1.forward"));
+  EXPECT_EQ(by_name_["Torch.mul.1.forward"].reason,
+            "its inputs agree, its outputs do not; its argument `1` is 0.25, golden's is 0.5");
+}
+
+TEST_F(FirstDivergence, ANumberOfItsOwnIsTheCulprit) {
+  Both("Torch.mul.0.forward", "", Forward({Data(1), Scalar("float", "0.25")}, {Data(2)}),
+       Forward({Data(1), Scalar("float", "0.5")}, {Data(2, 1.00001)}));
+  Find();
+  EXPECT_THAT(Culprits(), ElementsAre("Torch.mul.0.forward"));
+  EXPECT_THAT(by_name_["Torch.mul.0.forward"].reason, HasSubstr("0.25, golden's is 0.5"));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "base/thread_pool.h"
 #include "compare/reduction_length.h"
+#include "compare/scalar_argument.h"
 #include "compare/tolerance.h"
 #include "compare/value_error.h"
 #include "dump/record.h"
@@ -152,7 +153,7 @@ void FactGatherer::Add(graph::NodeId id, const Record* record, const Record& gol
   // An unmatched node only passes data on: what goes in and out still has fingerprints.
   results_ = results.size() == record->values.size() ? results.data() : nullptr;
   NoteSizes(id, golden);
-  if (results_ != nullptr) Measure();
+  if (results_ != nullptr) Measure(golden);
   AddUses(id);
 }
 
@@ -190,16 +191,31 @@ double FactGatherer::GradientPeak() const {
   return peak;
 }
 
-void FactGatherer::Measure() {
+void FactGatherer::NoteArgument(const Value& value, const Value& golden) {
+  const double error = ArgumentError(value, golden);
+  if (error <= facts_->argument_error) return;
+  facts_->argument_error = error;
+  facts_->argument_is_number = IsNumber(value) && IsNumber(golden);
+  facts_->differing_argument = table_.texts.Intern(ArgumentText(value, golden));
+}
+
+void FactGatherer::Measure(const Record& golden) {
   const double gradient_peak = GradientPeak();
   errors_.assign(record_->values.size(), 0);
   for (size_t i = 0; i < record_->values.size(); ++i) {
     const Value& value = record_->values[i];
-    if (value.kind != ValueKind::kTensor) continue;
     const Section section = SectionOf(value);
+    const uint32_t partner = results_[i].golden_value;
+    if (value.kind == ValueKind::kScalar && section == Section::kInput &&
+        results_[i].status == NodeStatus::kError && partner < golden.values.size()) {
+      NoteArgument(value, golden.values[partner]);
+    }
+    if (value.kind != ValueKind::kTensor) continue;
     const ValueError measured = MeasureValue(comparison_.mode, *record_, value, results_[i],
                                              SmallestScale(value, gradient_peak));
     facts_->has_inputs |= section == Section::kInput;
+    facts_->outputs_equal &=
+        section != Section::kOutput || (measured.compared && measured.error == 0);
     if (!measured.compared) {
       facts_->inputs_unknown |= section != Section::kOutput && results_[i].reason != 0;
       continue;
@@ -225,7 +241,7 @@ void FactGatherer::Note(const Value& value, Section section, double error) {
       break;
     case Section::kParameter:
       if (error > 10 * facts_->parameter_error) {
-        facts_->differing_parameter = table_.parameter_names.Intern(value.key);
+        facts_->differing_parameter = table_.texts.Intern(value.key);
       }
       facts_->parameter_error = std::max(facts_->parameter_error, error);
       facts_->parameters_differ |= differs;
@@ -260,16 +276,17 @@ void FactGatherer::AddUses(graph::NodeId id) {
 
 void AppendFacts(FactTable part, FactTable* table) {
   const auto shift = static_cast<uint32_t>(table->uses.size());
-  std::vector<uint32_t> name_ids;
-  for (const std::string& name : part.parameter_names.reasons()) {
-    name_ids.push_back(table->parameter_names.Intern(name));
+  std::vector<uint32_t> text_ids;
+  for (const std::string& text : part.texts.reasons()) {
+    text_ids.push_back(table->texts.Intern(text));
   }
   for (NodeFacts& facts : part.nodes) {
     for (uint32_t* place :
          {&facts.inputs_begin, &facts.inputs_end, &facts.outputs_begin, &facts.outputs_end}) {
       *place += shift;
     }
-    facts.differing_parameter = name_ids[facts.differing_parameter];
+    facts.differing_parameter = text_ids[facts.differing_parameter];
+    facts.differing_argument = text_ids[facts.differing_argument];
     table->nodes.push_back(facts);
   }
   table->uses.insert(table->uses.end(), part.uses.begin(), part.uses.end());

@@ -33,6 +33,8 @@ struct NodeFacts {
   bool inputs_unknown = false;  ///< some tensor input could not be compared
   bool has_inputs = false;      ///< tensors, parameters not counted
   bool is_collective = false;
+  bool outputs_equal = true;               ///< all outputs that are tensors, as far as is recorded
+  bool argument_is_number = false;         ///< the scalar argument that differs most
   graph::NodeId forward = graph::kNoNode;  ///< the call whose gradients or parameters' ones it made
   DType dtype = DType::kUnknown;  ///< the coarsest that took part: on both sides, inside it as well
   double reduction = 1;           ///< terms of its longest sum
@@ -40,8 +42,10 @@ struct NodeFacts {
   double error_in = 0;
   double error_out = 0;
   double parameter_error = 0;
-  uint32_t differing_parameter = 0;  ///< into FactTable::parameter_names: the first that is about
-                                     ///< as far off as any
+  double argument_error = 0;                    ///< of scalar arguments: see ArgumentError()
+  uint32_t differing_argument = 0;              ///< into FactTable::texts: ArgumentText()
+  uint32_t differing_parameter = 0;             ///< into FactTable::texts: the first that is about
+                                                ///< as far off as any
   uint32_t inputs_begin = 0, inputs_end = 0;    ///< into FactTable::uses: differing inputs only
   uint32_t outputs_begin = 0, outputs_end = 0;  ///< all outputs
 
@@ -57,10 +61,13 @@ struct FactTable {
     double error;
   };
   std::vector<Parameter> differing_parameters;  ///< by how little so ever
-  ReasonTable parameter_names;                  ///< of some of them
+  ReasonTable texts;                            ///< names of some of them, and differing arguments
 
   const std::string& DifferingParameter(graph::NodeId id) const {
-    return parameter_names.text(nodes[id].differing_parameter);
+    return texts.text(nodes[id].differing_parameter);
+  }
+  const std::string& DifferingArgument(graph::NodeId id) const {
+    return texts.text(nodes[id].differing_argument);
   }
 };
 
@@ -81,7 +88,8 @@ class FactGatherer {
   dump::Section SectionOf(const dump::Value& value) const;
   void NoteSizes(graph::NodeId id, const dump::Record& golden);
   double GradientPeak() const;
-  void Measure();
+  void Measure(const dump::Record& golden);
+  void NoteArgument(const dump::Value& value, const dump::Value& golden);
   void Note(const dump::Value& value, dump::Section section, double error);
   void AddUses(graph::NodeId id);
 

@@ -80,8 +80,10 @@ inline std::string ShownInFull(const FactTable& facts) {
          << node.inputs_unknown << node.has_inputs << node.is_collective << " " << node.forward
          << " " << static_cast<int>(node.dtype) << " " << node.reduction << " " << node.tolerance
          << " " << node.error_in << " " << node.error_out << " " << node.parameter_error << " "
-         << facts.parameter_names.text(node.differing_parameter) << " " << node.inputs_begin << " "
-         << node.inputs_end << " " << node.outputs_begin << " " << node.outputs_end << "\n";
+         << facts.texts.text(node.differing_parameter) << " " << node.argument_error
+         << node.outputs_equal << " " << facts.texts.text(node.differing_argument) << " "
+         << node.inputs_begin << " " << node.inputs_end << " " << node.outputs_begin << " "
+         << node.outputs_end << "\n";
   }
   for (const TensorUse& use : facts.uses) {
     text << use.fingerprint << " " << use.view_fingerprint << " " << use.norm << " " << use.error

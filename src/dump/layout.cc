@@ -254,6 +254,22 @@ std::string StepName(const std::optional<int64_t>& step) {
   return "step" + std::to_string(step.value_or(0));
 }
 
+/// Where a unit lies whose step is there on both sides: the step's directory.
+fs::path StepDirectory(const DumpUnit& unit) {
+  return unit.rank || unit.is_process ? unit.directory.parent_path() : unit.directory;
+}
+
+std::string OrCompare(const fs::path& target, const fs::path& golden) {
+  return ", or compare " + target.string() + " with " + golden.string();
+}
+
+/// A lone dump goes with any one unit of the other side.
+std::string WithSingle(const DumpTree& target, const DumpTree& golden) {
+  const bool single = target.kind == LayoutKind::kSingle || golden.kind == LayoutKind::kSingle;
+  if (!single) return {};
+  return OrCompare(target.units.front().directory, golden.units.front().directory);
+}
+
 void AppendMissing(std::string_view side, const std::vector<std::string>& missing,
                    std::string* fact) {
   if (missing.empty()) return;
@@ -318,20 +334,27 @@ Result<DumpTree> FindDumpUnits(const fs::path& root, base::Diagnostics* diagnost
 
 Result<std::vector<UnitPair>> PairUnits(const DumpTree& target, const DumpTree& golden) {
   if (target.kind != golden.kind) {
-    return InvalidArgumentError("target is " + std::string(KindName(target.kind)) + ", golden is " +
-                                    std::string(KindName(golden.kind)),
-                                "give directories of the same kind on both sides",
-                                golden.root.string());
+    return InvalidArgumentError(
+        "target is " + std::string(KindName(target.kind)) + ", golden is " +
+            std::string(KindName(golden.kind)),
+        "give directories of the same kind on both sides" + WithSingle(target, golden),
+        golden.root.string());
   }
   const StepUnits target_steps = ByStep(target);
   const StepUnits golden_steps = ByStep(golden);
   Pairing pairing;
+  std::string advice;  // a pair that goes together
   for (const auto& [step, units] : target_steps) {
     const auto other = golden_steps.find(step);
     if (other == golden_steps.end()) {
       pairing.golden_misses.push_back(StepName(step));
     } else {
+      const size_t missed = pairing.target_misses.size() + pairing.golden_misses.size();
       PairWithinStep(units, other->second, &pairing);
+      const bool whole = missed == pairing.target_misses.size() + pairing.golden_misses.size();
+      if (whole && step && advice.empty()) {
+        advice = OrCompare(StepDirectory(*units[0]), StepDirectory(*other->second[0]));
+      }
     }
   }
   for (const auto& [step, units] : golden_steps) {
@@ -341,8 +364,12 @@ Result<std::vector<UnitPair>> PairUnits(const DumpTree& target, const DumpTree& 
   AppendMissing("golden", pairing.golden_misses, &fact);
   AppendMissing("target", pairing.target_misses, &fact);
   if (fact.empty()) return std::move(pairing.pairs);
+  if (advice.empty() && !pairing.pairs.empty()) {
+    const UnitPair& pair = pairing.pairs.front();
+    advice = OrCompare(pair.target.directory, pair.golden.directory);
+  }
   const bool golden_lacks = !pairing.golden_misses.empty();
-  return InvalidArgumentError(fact, "give directories with the same steps and ranks",
+  return InvalidArgumentError(fact, "give directories with the same steps and ranks" + advice,
                               (golden_lacks ? golden : target).root.string());
 }
 

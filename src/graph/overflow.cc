@@ -125,6 +125,13 @@ void Worsen(Finiteness value, std::string_view key, Finiteness* worst,
   *worst_key = key;
 }
 
+/// -Inf is what masks are made of.
+Finiteness FinitenessOfScalar(std::string_view text) {
+  if (text == "nan" || text == "NaN") return Finiteness::kNaN;
+  if (text == "inf" || text == "Infinity") return Finiteness::kInfinite;
+  return Finiteness::kFinite;
+}
+
 bool WritesItsArgument(std::string_view api) {
   constexpr std::array kFillers = {"masked_fill",   "masked_fill_", "full",  "full_like",
                                    "new_full",      "fill_",        "where", "tensor",
@@ -137,8 +144,13 @@ bool WritesItsArgument(std::string_view api) {
 FinitenessReport FinitenessOf(const dump::Record& record, const NodeName& name) {
   FinitenessReport report;
   const Placeholder* placeholder = FindPlaceholder(name);
+  Finiteness argument = Finiteness::kFinite;
+  std::string_view argument_key;
+  bool gives_tensors = false;
   for (const dump::Value& value : record.values) {
+    gives_tensors |= value.kind == dump::ValueKind::kTensor && value.section == Section::kOutput;
     if (value.kind == dump::ValueKind::kScalar && value.section == Section::kInput) {
+      Worsen(FinitenessOfScalar(value.value_text), value.key, &argument, &argument_key);
       report.fills_in_infinity |= value.value_text == "-inf" || value.value_text == "-Infinity";
     }
     if (value.kind != dump::ValueKind::kTensor || IsPlaceholder(value, placeholder)) continue;
@@ -153,6 +165,11 @@ FinitenessReport FinitenessOf(const dump::Record& record, const NodeName& name) 
     }
   }
   report.fills_in_infinity |= WritesItsArgument(name.api);
+  if (name.kind == NodeKind::kApi && !gives_tensors && argument != Finiteness::kFinite) {
+    report.output = argument;
+    report.output_key = argument_key;
+    report.output_is_argument = true;
+  }
   return report;
 }
 

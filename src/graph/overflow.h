@@ -23,6 +23,9 @@ struct FinitenessReport {
   Finiteness weights = Finiteness::kFinite;
   Finiteness output = Finiteness::kFinite;
   std::string_view input_key, weights_key, output_key;  ///< "input.0"; point into the record
+  /// A scalar argument that the call puts somewhere without giving out a tensor: x[i] = nan. It
+  /// stands for the output.
+  bool output_is_argument = false;
   bool fills_in_infinity = false;  ///< it was asked to write -Inf: masked_fill(…, -inf), full …
 };
 FinitenessReport FinitenessOf(const dump::Record& record, const NodeName& name);

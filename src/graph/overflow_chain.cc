@@ -97,9 +97,10 @@ class Chainer {
     found.told.first = scans_[rank].events[0];
     const OverflowEvent& first = found.told.first;
     found.told.clock = std::get<0>(times_[rank]);
-    found.told.origin = first.is_source()  ? OverflowOrigin::kComputed
-                        : first.in_weights ? OverflowOrigin::kWeights
-                                           : OverflowOrigin::kInput;
+    found.told.origin = first.is_source()   ? OverflowOrigin::kComputed
+                        : first.in_weights  ? OverflowOrigin::kWeights
+                        : first.is_backward ? OverflowOrigin::kBackward
+                                            : OverflowOrigin::kInput;
     // What a collective gives out of finite values, or what nothing on this rank made, was sent.
     const bool was_sent = first.is_collective ? first.is_source() : !first.is_source();
     if (was_sent) FindSender(&found);
@@ -238,6 +239,7 @@ std::string_view OverflowOriginText(OverflowOrigin origin) {
   switch (origin) {
     case OverflowOrigin::kComputed: return "computed";
     case OverflowOrigin::kInput: return "input data";
+    case OverflowOrigin::kBackward: return "unrecorded backward";
     case OverflowOrigin::kWeights: return "weights";
     case OverflowOrigin::kReceived: return "received";
     case OverflowOrigin::kReceivedUnknown: return "received from an unknown rank";

@@ -14,6 +14,7 @@ namespace msprobe::graph {
 enum class OverflowOrigin : uint8_t {
   kComputed,         ///< a node made them out of finite ones
   kInput,            ///< they were in the data when the first recorded node took them
+  kBackward,         ///< they were in the gradients that the first recorded backward took
   kWeights,          ///< they were in the parameters
   kReceived,         ///< another rank sent them
   kReceivedUnknown,  ///< a communication brought them, from ranks that were not dumped or not

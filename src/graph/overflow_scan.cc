@@ -32,10 +32,12 @@ class Scanner {
           {id, position, taken > Finiteness::kMasked, report.output > Finiteness::kMasked});
     }
     if (!event_below_[id] && IsEvent(report, taken)) AddEvent(id, position, report, name);
+    previous_ = id;
     PassOn(id);
   }
 
   OverflowScan Finish() {
+    PutGivenNumberFirst();
     std::ranges::sort(scan_.communication, {}, &OverflowScan::Communication::node);
     return std::move(scan_);
   }
@@ -44,6 +46,21 @@ class Scanner {
   void PassOn(NodeId id) {
     const NodeId parent = graph_.nodes[id].parent;
     if (parent != kNoNode && event_below_[id]) event_below_[parent] = true;
+  }
+
+  /// Calls inside a backward that is not recorded stand beside the hierarchy: one that was recorded
+  /// before the first node and was given a number is where that node has it from.
+  void PutGivenNumberFirst() {
+    if (given_.node == kNoNode || scan_.events[0].is_source()) return;
+    const NodeId first = scan_.events[0].node;
+    if (graph_.nodes[given_.node].entry > graph_.nodes[first].entry) return;
+    const auto is_given = [this](const OverflowEvent& event) { return event.node == given_.node; };
+    std::erase_if(scan_.events, is_given);
+    scan_.source_count -= given_.is_later_source;
+    std::erase_if(scan_.later_sources, is_given);
+    given_.position = scan_.events[0].position;
+    given_.is_later_source = false;
+    scan_.events.insert(scan_.events.begin(), std::move(given_));
   }
 
   static bool IsEvent(const FinitenessReport& report, Finiteness taken) {
@@ -61,9 +78,12 @@ class Scanner {
     event.input = std::max(report.input, report.weights);
     event.output = report.output;
     event.in_weights = event.taken_in() && report.input <= Finiteness::kMasked;
+    event.from_argument = report.output_is_argument;
+    event.is_backward = name.direction == dump::Direction::kBackward;
     event.is_collective = IsCollective(name);
     const bool is_source = event.is_source();
     const bool keep_event = scan_.events.size() < kKeptEvents;
+    const bool keep_given = event.from_argument && given_.node == kNoNode;
     // A backward also takes what its forward kept, and a mask may hold what was computed before.
     const bool keep_source = is_source && scan_.event_count > 0 && !event.is_collective &&
                              name.direction == dump::Direction::kForward &&
@@ -71,21 +91,24 @@ class Scanner {
     event.is_later_source = keep_source;
     ++scan_.event_count;
     scan_.source_count += keep_source;
-    if (!keep_event && !(keep_source && scan_.later_sources.size() < kKeptSources)) return;
+    const bool list_source = keep_source && scan_.later_sources.size() < kKeptSources;
+    if (!keep_event && !list_source && !keep_given) return;
     event.name = graph_.nodes[id].name;
+    if (previous_ != kNoNode) event.after = graph_.nodes[previous_].name;
     event.key = is_source          ? report.output_key
                 : event.in_weights ? report.weights_key
                                    : report.input_key;
     std::vector<std::string> lines = StackLines(graph_, id, false);
     if (!lines.empty()) event.source = std::move(lines.front());
-    if (keep_source && scan_.later_sources.size() < kKeptSources) {
-      scan_.later_sources.push_back(event);
-    }
+    if (list_source) scan_.later_sources.push_back(event);
+    if (keep_given) given_ = event;
     if (keep_event) scan_.events.push_back(std::move(event));
   }
 
   const Graph& graph_;
   std::vector<bool> event_below_;
+  NodeId previous_ = kNoNode;
+  OverflowEvent given_;  ///< the first that was given a number; no node: there is none
   dump::Record record_;
   OverflowScan scan_;
 };

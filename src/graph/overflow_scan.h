@@ -16,11 +16,14 @@ struct OverflowEvent {
   uint32_t position = 0;                   ///< in the order in which nodes are left
   Finiteness input = Finiteness::kFinite;  ///< parameters included
   Finiteness output = Finiteness::kFinite;
-  bool in_weights = false;  ///< of the inputs only parameters are not finite
+  bool in_weights = false;     ///< of the inputs only parameters are not finite
+  bool from_argument = false;  ///< a number that the call was given and put somewhere
+  bool is_backward = false;
   bool is_collective = false;
   bool is_later_source = false;  ///< made out of finite values, though the rank has others already
   std::string name;
   std::string key;     ///< the value that shows it: "output.0"
+  std::string after;   ///< the record before it in that order; may be empty
   std::string source;  ///< the frame of the stack that made the call; may be empty
 
   bool taken_in() const { return input > Finiteness::kMasked; }

@@ -60,8 +60,10 @@ void AppendPlaced(const std::string& place, std::string_view name, std::string* 
 void AppendFirstDifference(const RunReport& report, std::string* out) {
   const std::optional<PlacedNode> first = FirstDifference(report.units);
   if (!first) return;
-  out->append("<h2>No culprit; the first difference</h2>\n<p>");
-  AppendPlaced(PlaceText(first->unit->step, first->unit->rank), first->node->name, out);
+  out->append(report.culprits.empty() ? "<h2>No culprit; the first difference</h2>\n<p>"
+                                      : "<h2>The first difference</h2>\n<p>");
+  AppendPlaced(PlaceText(first->unit->step, first->unit->rank, first->unit->process),
+               first->node->name, out);
   out->append("<br>");
   AppendHtml(first->node->reason, out);
   if (!first->node->source.empty()) {
@@ -72,13 +74,15 @@ void AppendFirstDifference(const RunReport& report, std::string* out) {
 }
 
 void AppendCulprits(const RunReport& report, std::string* out) {
-  if (report.culprits.empty()) return AppendFirstDifference(report, out);
-  out->append("<h2>Culprits, best first</h2>\n<ol>\n");
+  AppendFirstDifference(report, out);
+  if (report.culprits.empty()) return;
+  out->append(FirstDifference(report.units) ? "<h2>Culprits of later steps, best first</h2>\n<ol>\n"
+                                            : "<h2>Culprits, best first</h2>\n<ol>\n");
   const size_t shown = std::min(kListedNodes, report.culprits.size());
   for (size_t i = 0; i < shown; ++i) {
     const DivergedNode& node = report.culprits[i];
     out->append("<li>");
-    AppendPlaced(PlaceText(node.step, node.rank), node.name, out);
+    AppendPlaced(PlaceText(node.step, node.rank, node.process), node.name, out);
     out->append("<br>");
     AppendHtml(node.reason, out);
     out->append("; error in ");
@@ -114,7 +118,7 @@ void AppendVictims(const RunReport& report, std::string* out) {
   for (size_t i = 0; i < shown; ++i) {
     const DivergedNode& node = report.victims[i];
     out->append("<tr><td>");
-    AppendPlaced(PlaceText(node.step, node.rank), node.name, out);
+    AppendPlaced(PlaceText(node.step, node.rank, node.process), node.name, out);
     out->append("</td><td>").append(compare::RoleName(node.role)).append("</td><td>");
     const bool elsewhere = node.culprit_rank != node.rank;
     if (!node.culprit.empty()) {
@@ -143,7 +147,7 @@ void AppendNotCompared(const RunReport& report, std::string* out) {
   for (size_t i = 0; i < shown; ++i) {
     const NotCompared& node = report.not_compared[i];
     out->append("<tr><td>");
-    AppendPlaced(PlaceText(node.step, node.rank), node.name, out);
+    AppendPlaced(PlaceText(node.step, node.rank, node.process), node.name, out);
     out->append(node.golden ? "</td><td>golden</td><td>" : "</td><td>target</td><td>");
     out->append(NotComparedName(node.kind)).append("</td><td>");
     AppendHtml(node.reason, out);
@@ -235,7 +239,8 @@ std::string HtmlPage(const RunReport& report, std::span<const std::string> rows)
   for (size_t i = 0; i < rows.size() && i < report.units.size(); ++i) {
     if (rows[i].empty()) continue;
     out.append("<h2>Tensors that do not pass");
-    const std::string place = PlaceText(report.units[i].step, report.units[i].rank);
+    const std::string place =
+        PlaceText(report.units[i].step, report.units[i].rank, report.units[i].process);
     if (!place.empty()) out.append(", ").append(place);
     out.append("</h2>\n").append(rows[i]);
   }

@@ -22,6 +22,7 @@ std::string_view Kind(const OverflowEvent& event) {
 }
 
 std::string_view What(const OverflowEvent& event) {
+  if (event.from_argument) return "the call was given it as a number";
   if (event.is_source()) {
     return event.input == Finiteness::kMasked
                ? "made out of -Inf in its inputs, which nothing before it minded"
@@ -35,6 +36,10 @@ std::string Why(const RankOverflow& rank) {
     case OverflowOrigin::kComputed: return std::string(What(rank.first));
     case OverflowOrigin::kInput:
       return "it was in the data already: nothing recorded before it made it";
+    case OverflowOrigin::kBackward:
+      return "made in the backward of something that is not recorded (a custom "
+             "autograd.Function, the loss?)" +
+             (rank.first.after.empty() ? "" : ", after " + PrintableName(rank.first.after));
     case OverflowOrigin::kWeights: return "it was in the parameters already";
     case OverflowOrigin::kReceived:
       return "received through " + PrintableName(rank.through) + " from rank " +

@@ -85,7 +85,7 @@ class Teller {
     from->erase(others, from->end());
     std::ranges::stable_sort(*to, {}, [this](const Node& node) {
       const auto place = places_.find(node.id);
-      return place == places_.end() ? SIZE_MAX : place->second;
+      return std::pair(node.consequence, place == places_.end() ? SIZE_MAX : place->second);
     });
   }
 

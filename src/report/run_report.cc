@@ -19,10 +19,11 @@ void Move(std::vector<DivergedNode>* from, std::vector<DivergedNode>* to) {
              std::make_move_iterator(from->end()));
 }
 
-/// Culprits of all ranks: by step, then by the communications before them, then by their place in
-/// their own unit's list, then by rank.
+/// Culprits of all ranks, those that may be consequences last: by step, then by the communications
+/// before them, then by their place in their own unit's list, then by rank.
 std::vector<DivergedNode> RankCulprits(std::vector<UnitDetails>* details) {
   struct Placed {
+    bool consequence;
     int64_t step;
     uint32_t clock;
     size_t place;
@@ -33,11 +34,13 @@ std::vector<DivergedNode> RankCulprits(std::vector<UnitDetails>* details) {
   for (size_t unit = 0; unit < details->size(); ++unit) {
     std::vector<DivergedNode>& culprits = (*details)[unit].culprits;
     for (size_t i = 0; i < culprits.size(); ++i) {
-      all.push_back({culprits[i].step.value_or(-1), culprits[i].clock, i, unit, &culprits[i]});
+      all.push_back({culprits[i].consequence, culprits[i].step.value_or(-1), culprits[i].clock, i,
+                     unit, &culprits[i]});
     }
   }
   std::sort(all.begin(), all.end(), [](const Placed& a, const Placed& b) {
-    return std::tie(a.step, a.clock, a.place, a.unit) < std::tie(b.step, b.clock, b.place, b.unit);
+    return std::tie(a.consequence, a.step, a.clock, a.place, a.unit) <
+           std::tie(b.consequence, b.step, b.clock, b.place, b.unit);
   });
   std::vector<DivergedNode> ranked;
   ranked.reserve(all.size());
@@ -59,16 +62,18 @@ RunReport MakeRunReport(std::span<const UnitSummary> units, std::vector<UnitDeta
   for (const UnitSummary& unit : units) {
     if (unit.status.ok()) continue;
     report.not_compared.push_back({NotCompared::Kind::kUnreadable, false, unit.label,
-                                   unit.status.ToString(), unit.step, unit.rank});
+                                   unit.status.ToString(), unit.step, unit.rank, unit.process});
   }
   details->clear();
   return report;
 }
 
-std::string PlaceText(std::optional<int64_t> step, std::optional<int64_t> rank) {
+std::string PlaceText(std::optional<int64_t> step, std::optional<int64_t> rank,
+                      std::optional<int64_t> process) {
   std::string text;
   if (step) text = "step" + std::to_string(*step);
   if (rank) text += (text.empty() ? "rank" : "/rank") + std::to_string(*rank);
+  if (!rank && process) text += (text.empty() ? "proc" : "/proc") + std::to_string(*process);
   return text;
 }
 

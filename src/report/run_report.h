@@ -31,8 +31,8 @@ struct RunReport {
 };
 
 /// Puts the units together: the first step first; of several ranks, what lies behind fewer
-/// communications first, then what each holds for best before what comes second. `details` stands
-/// beside `units` and is emptied.
+/// communications first, then what each holds for best before what comes second; what may be a
+/// consequence of an earlier step comes last. `details` stands beside `units` and is emptied.
 RunReport MakeRunReport(std::span<const UnitSummary> units, std::vector<UnitDetails>* details);
 
 /// Verdict, culprits with their source line, counts, what could not be compared and why.
@@ -41,7 +41,9 @@ std::string RunReportText(const RunReport& report);
 /// One JSON object: schema/compare.schema.json.
 std::string RunReportJson(const RunReport& report, double seconds, int exit_code);
 
-/// "step0/rank1", "rank1", "step0"; empty if there is only one unit.
-std::string PlaceText(std::optional<int64_t> step, std::optional<int64_t> rank);
+/// "step0/rank1", "rank1", "step0", "step0/proc77" of a process without a rank; empty if there is
+/// only one unit.
+std::string PlaceText(std::optional<int64_t> step, std::optional<int64_t> rank,
+                      std::optional<int64_t> process = {});
 
 }  // namespace msprobe::report

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "formats/json/json_writer.h"
+#include "report/first_places.h"
 #include "report/run_report.h"
 #include "report/summary_json.h"
 
@@ -26,6 +27,7 @@ void WriteDiverged(const DivergedNode& node, bool culprit, JsonWriter* json) {
   json->Key("error_in").Double(node.error_in);
   json->Key("error_out").Double(node.error_out);
   if (culprit) {
+    json->Key("consequence").Bool(node.consequence);
     json->Key("source").String(node.source);
     json->Key("stack").BeginArray();
     for (const std::string& frame : node.stack) json->String(frame);
@@ -71,6 +73,10 @@ std::string RunReportJson(const RunReport& report, double seconds, int exit_code
   json.Key("culprits").BeginArray();
   for (const DivergedNode& node : report.culprits) WriteDiverged(node, true, &json);
   json.EndArray();
+  if (const std::optional<PlacedNode> first = FirstDifference(report.units)) {
+    json.Key("first_difference");
+    WritePlaced(*first, &json);
+  }
   json.Key("victims").BeginObject().Key("count").UInt(report.victims.size());
   json.Key("nodes").BeginArray();
   for (const DivergedNode& node : report.victims) WriteDiverged(node, false, &json);

@@ -97,6 +97,44 @@ TEST(RunReport, TheFirstStepComesFirstThenThePlaceOfEachRank) {
   EXPECT_THAT(names, ElementsAre("a", "c", "b", "d"));
 }
 
+TEST(RunReport, WhatMayBeAConsequenceComesLastAndIsListedOnce) {
+  std::vector<UnitSummary> units(3, Compared());
+  units[2].errors = 1;
+  std::vector<UnitDetails> details(3);
+  details[1].culprits = {Node("weight", 1, 0), Node("other weight", 1, 0)};
+  for (DivergedNode& node : details[1].culprits) node.consequence = true;
+  details[2].culprits = {Node("cause", 2, 0)};
+  const RunReport report = MakeRunReport(units, &details);
+  std::vector<std::string> names;
+  for (const DivergedNode& node : report.culprits) names.push_back(node.name);
+  EXPECT_THAT(names, ElementsAre("cause", "weight", "other weight"));
+  const std::string text = RunReportText(report);
+  EXPECT_THAT(text, HasSubstr("best first (2 of 3)"));
+  EXPECT_THAT(text, Not(HasSubstr("other weight")));
+  EXPECT_THAT(text, Not(HasSubstr("no single node is to blame")));
+}
+
+TEST(RunReport, AStepThatDiffersWithoutACulpritComesBeforeACulpritOfALaterOne) {
+  std::vector<UnitSummary> units(2, Compared());
+  units[0].step = 0;
+  units[0].first_difference.emplace().name = "first";
+  units[0].first_difference->reason = "its inputs differ";
+  units[0].divergence_count = 1;
+  units[1].step = 1;
+  units[1].culprits.emplace_back().name = "weight";
+  std::vector<UnitDetails> details(2);
+  details[1].culprits = {Node("weight", 1, 0)};
+  details[1].culprits[0].consequence = true;
+  RunReport report = MakeRunReport(units, &details);
+  const std::string text = RunReportText(report);
+  EXPECT_THAT(text, HasSubstr("no single node is to blame"));
+  EXPECT_THAT(text, HasSubstr("first difference, step0: first\n      its inputs differ"));
+  EXPECT_LT(text.find("first difference"), text.find("culprits of later steps"));
+  EXPECT_THAT(RunReportJson(report, 0, 0), HasSubstr(R"("first_difference":{"step":0)"));
+  std::swap(units[0].step, units[1].step);
+  EXPECT_THAT(RunReportText(report), Not(HasSubstr("first difference")));
+}
+
 TEST(RunReport, AFailedUnitIsNotCompared) {
   std::vector<UnitSummary> units(1);
   units[0].label = "rank0";

@@ -26,6 +26,11 @@ void Print(std::string* out, const char* format, Args... args) {
   out->append(line);
 }
 
+bool NodeToBlame(const RunReport& report) {
+  return std::ranges::any_of(report.culprits,
+                             [](const DivergedNode& node) { return !node.consequence; });
+}
+
 std::string_view VerdictSentence(const RunReport& report) {
   const bool no_values = std::ranges::all_of(report.units, [](const UnitSummary& unit) {
     return unit.mode == compare::CompareMode::kStructure;
@@ -40,7 +45,7 @@ std::string_view VerdictSentence(const RunReport& report) {
                  : "what was compared agrees, but not all could be compared";
     case Verdict::kDiverged: break;
   }
-  return report.culprits.empty() ? "values differ; no single node is to blame" : "values differ";
+  return NodeToBlame(report) ? "values differ" : "values differ; no single node is to blame";
 }
 
 void AppendLine(std::string_view lead, std::string_view text, std::string* out) {
@@ -48,28 +53,38 @@ void AppendLine(std::string_view lead, std::string_view text, std::string* out) 
   out->append(lead).append(Printable(text)).push_back('\n');
 }
 
+void AppendFirstDifference(const PlacedNode& first, std::string* out) {
+  const std::string place = PlaceText(first.unit->step, first.unit->rank, first.unit->process);
+  out->append("\nfirst difference").append(place.empty() ? "" : ", ").append(place);
+  out->append(": ").append(PrintableName(first.node->name)).push_back('\n');
+  AppendLine("      ", first.node->reason, out);
+  AppendLine("      ", first.node->source, out);
+}
+
+void AppendCulprit(const DivergedNode& node, size_t number, std::string* out) {
+  const std::string place = PlaceText(node.step, node.rank, node.process);
+  Print(out, "  %zu. ", number);
+  out->append(place).append(place.empty() ? "" : ": ").append(PrintableName(node.name));
+  Print(out, "  error in %.4g, out %.4g\n", node.error_in, node.error_out);
+  AppendLine("      ", node.reason, out);
+  AppendLine("      ", node.source, out);
+}
+
+/// Of consequences the first stands for all.
+size_t ListedCulprits(const RunReport& report) {
+  const auto consequence = std::ranges::find_if(report.culprits, &DivergedNode::consequence);
+  const auto causes = static_cast<size_t>(consequence - report.culprits.begin());
+  return std::min({kListedCulprits, report.culprits.size(), causes + 1});
+}
+
 void AppendCulprits(const RunReport& report, std::string* out) {
-  if (report.culprits.empty()) {
-    const std::optional<PlacedNode> first = FirstDifference(report.units);
-    if (!first) return;
-    const std::string place = PlaceText(first->unit->step, first->unit->rank);
-    out->append("\nfirst difference").append(place.empty() ? "" : ", ").append(place);
-    out->append(": ").append(PrintableName(first->node->name)).push_back('\n');
-    AppendLine("      ", first->node->reason, out);
-    AppendLine("      ", first->node->source, out);
-    return;
-  }
-  const size_t shown = std::min(kListedCulprits, report.culprits.size());
-  Print(out, "\nculprits, best first (%zu of %zu):\n", shown, report.culprits.size());
-  for (size_t i = 0; i < shown; ++i) {
-    const DivergedNode& node = report.culprits[i];
-    const std::string place = PlaceText(node.step, node.rank);
-    Print(out, "  %zu. ", i + 1);
-    out->append(place).append(place.empty() ? "" : ": ").append(PrintableName(node.name));
-    Print(out, "  error in %.4g, out %.4g\n", node.error_in, node.error_out);
-    AppendLine("      ", node.reason, out);
-    AppendLine("      ", node.source, out);
-  }
+  const std::optional<PlacedNode> first = FirstDifference(report.units);
+  if (first) AppendFirstDifference(*first, out);
+  if (report.culprits.empty()) return;
+  const size_t shown = ListedCulprits(report);
+  out->append(first ? "\nculprits of later steps, best first" : "\nculprits, best first");
+  Print(out, " (%zu of %zu):\n", shown, report.culprits.size());
+  for (size_t i = 0; i < shown; ++i) AppendCulprit(report.culprits[i], i + 1, out);
 }
 
 const char* RoleWords(compare::Role role) {
@@ -106,7 +121,7 @@ void AppendNotCompared(const RunReport& report, std::string* out) {
     why.append(", ").append(node.golden ? "golden: " : "target: ").append(node.reason);
     Group& group = groups[why];
     if (++group.count > kListedNames) continue;
-    const std::string place = PlaceText(node.step, node.rank);
+    const std::string place = PlaceText(node.step, node.rank, node.process);
     group.names.append("      ").append(place).append(place.empty() ? "" : ": ");
     group.names.append(PrintableName(node.name)).push_back('\n');
   }

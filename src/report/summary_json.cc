@@ -46,13 +46,6 @@ void WritePlace(const UnitSummary& unit, JsonWriter* json) {
   unit.rank ? json->Int(*unit.rank) : json->Null();
 }
 
-void WritePlaced(const PlacedNode& placed, JsonWriter* json) {
-  json->BeginObject();
-  WritePlace(*placed.unit, json);
-  WriteMembers(*placed.node, json);
-  json->EndObject();
-}
-
 void WriteNodes(const char* name, const std::vector<ListedNode>& nodes, JsonWriter* json) {
   json->Key(name).BeginArray();
   for (const ListedNode& node : nodes) WriteNode(node, json);
@@ -110,6 +103,13 @@ void WriteUnit(const UnitSummary& unit, JsonWriter* json) {
 }
 
 }  // namespace
+
+void WritePlaced(const PlacedNode& placed, formats::JsonWriter* json) {
+  json->BeginObject();
+  WritePlace(*placed.unit, json);
+  WriteMembers(*placed.node, json);
+  json->EndObject();
+}
 
 void WriteTotals(std::span<const UnitSummary> units, formats::JsonWriter* json) {
   UnitSummary total;

@@ -21,13 +21,8 @@ class Collector {
       : comparison_(comparison), summary_(summary) {}
 
   UnitDetails Run(const compare::DivergenceReport& divergences) {
-    std::vector<const compare::Divergence*> by_node(comparison_.nodes.size(), nullptr);
-    for (const compare::Divergence& divergence : divergences.divergences) {
-      by_node[divergence.node] = &divergence;
-    }
-    for (const NodeId id : divergences.culprits) {
-      if (by_node[id] == nullptr) continue;
-      details_.culprits.push_back(Describe(*by_node[id]));
+    for (const compare::Divergence* culprit : CulpritOrder(divergences, summary_)) {
+      details_.culprits.push_back(Describe(*culprit));
     }
     for (const compare::Divergence& divergence : divergences.divergences) {
       if (divergence.role != compare::Role::kCulprit) {
@@ -46,8 +41,10 @@ class Collector {
     node.name = comparison_.target->nodes[divergence.node].name;
     node.step = summary_.step;
     node.rank = summary_.rank;
+    node.process = summary_.process;
     node.role = divergence.role;
-    node.reason = divergence.reason;
+    node.reason = ReasonText(divergence, summary_);
+    node.consequence = MayBeConsequence(divergence, summary_);
     node.error_in = divergence.error_in;
     node.error_out = divergence.error_out;
     if (divergence.culprit != graph::kNoNode) {
@@ -66,8 +63,8 @@ class Collector {
   }
 
   void Add(NotCompared::Kind kind, bool golden, std::string name, std::string reason) {
-    details_.not_compared.push_back(
-        {kind, golden, std::move(name), std::move(reason), summary_.step, summary_.rank});
+    details_.not_compared.push_back({kind, golden, std::move(name), std::move(reason),
+                                     summary_.step, summary_.rank, summary_.process});
   }
 
   void AddNotCompared(NodeId id) {

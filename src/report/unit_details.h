@@ -18,6 +18,7 @@ struct DivergedNode {
   std::string name;
   std::optional<int64_t> step;
   std::optional<int64_t> rank;
+  std::optional<int64_t> process;  ///< where there is no rank
   compare::Role role = compare::Role::kNone;
   std::string reason;
   double error_in = 0;                        ///< 0 … 1
@@ -29,6 +30,7 @@ struct DivergedNode {
   std::vector<std::string> stack;  ///< of the same: all frames, innermost first
   graph::NodeId id = graph::kNoNode;
   uint32_t clock = 0;  ///< communications with other ranks, one waiting for the other, before it
+  bool consequence = false;  ///< culprits: see MayBeConsequence()
 };
 
 /// A node, or one value of a node, that was not compared.
@@ -41,6 +43,7 @@ struct NotCompared {
   std::string reason;
   std::optional<int64_t> step;
   std::optional<int64_t> rank;
+  std::optional<int64_t> process = {};  ///< where there is no rank
 };
 std::string_view NotComparedName(NotCompared::Kind kind);  // "unmatched", "unreadable", "left out"
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 #include "report/left_out.h"
 
@@ -117,10 +118,11 @@ void ListSuspects(const compare::Comparison& comparison,
         Describe(comparison, divergence.node, divergence.role, divergence.reason));
   }
   summary->culprit_count = divergences.culprits.size();
-  for (const NodeId id : divergences.culprits) {
+  for (const compare::Divergence* culprit : CulpritOrder(divergences, *summary)) {
     if (summary->culprits.size() == kListedNodes) break;
-    summary->culprits.push_back(Describe(comparison, id, compare::Role::kCulprit,
-                                         by_node[id] ? by_node[id]->reason : std::string_view()));
+    summary->culprits.push_back(Describe(comparison, culprit->node, compare::Role::kCulprit,
+                                         ReasonText(*culprit, *summary)));
+    summary->culprits.back().consequence = MayBeConsequence(*culprit, *summary);
   }
 }
 
@@ -131,6 +133,36 @@ void Add(const SideCounts& from, SideCounts* to) {
 }
 
 }  // namespace
+
+bool MayBeConsequence(const compare::Divergence& divergence, const UnitSummary& summary) {
+  return divergence.by_parameters && summary.diverged_step.has_value();
+}
+
+std::string ReasonText(const compare::Divergence& divergence, const UnitSummary& summary) {
+  std::string reason(divergence.reason);
+  if (MayBeConsequence(divergence, summary)) {
+    reason += "; step" + std::to_string(*summary.diverged_step) +
+              " differs already: most likely a consequence";
+  }
+  return reason;
+}
+
+std::vector<const compare::Divergence*> CulpritOrder(const compare::DivergenceReport& divergences,
+                                                     const UnitSummary& summary) {
+  std::unordered_map<NodeId, const compare::Divergence*> by_node;
+  for (const compare::Divergence& divergence : divergences.divergences) {
+    if (divergence.role == compare::Role::kCulprit) by_node.emplace(divergence.node, &divergence);
+  }
+  std::vector<const compare::Divergence*> order;
+  for (const NodeId id : divergences.culprits) {
+    const auto found = by_node.find(id);
+    if (found != by_node.end()) order.push_back(found->second);
+  }
+  std::ranges::stable_partition(order, [&](const compare::Divergence* culprit) {
+    return !MayBeConsequence(*culprit, summary);
+  });
+  return order;
+}
 
 void AddCounts(const UnitSummary& unit, UnitSummary* total) {
   total->compared |= unit.compared;

@@ -37,6 +37,7 @@ struct ListedNode {
   std::string source;  ///< "model.py:10  x = self.fc(x)"; empty if no stack was recorded
   graph::NodeId id = graph::kNoNode;
   uint32_t clock = 0;  ///< communications with other ranks, one waiting for the other, before it
+  bool consequence = false;  ///< culprits: see MayBeConsequence()
 };
 
 /// What the closing table shows of one rank in one step.
@@ -44,8 +45,10 @@ struct UnitSummary {
   std::string label;  ///< "step0/rank1", or the directory if there is only one unit
   std::optional<int64_t> step;
   std::optional<int64_t> rank;
-  std::filesystem::path output;  ///< empty if nothing was written
-  Status status;                 ///< why this unit failed; the rest is empty then
+  std::optional<int64_t> process;        ///< number of a process that has no rank
+  std::optional<int64_t> diverged_step;  ///< the first step before this one in which values differ
+  std::filesystem::path output;          ///< empty if nothing was written
+  Status status;                         ///< why this unit failed; the rest is empty then
   double seconds = 0;
 
   bool compared = false;
@@ -72,6 +75,16 @@ struct UnitSummary {
   /// Without culprits: the first node in execution order whose difference no other node explains.
   std::optional<ListedNode> first_difference;
 };
+
+/// Parameters that differ after a step in which values did: the optimizer has seen other gradients.
+bool MayBeConsequence(const compare::Divergence& divergence, const UnitSummary& summary);
+
+/// Its reason; of such a consequence with the step that differs already.
+std::string ReasonText(const compare::Divergence& divergence, const UnitSummary& summary);
+
+/// The culprits of `divergences`, best first: those that may be consequences come last.
+std::vector<const compare::Divergence*> CulpritOrder(const compare::DivergenceReport& divergences,
+                                                     const UnitSummary& summary);
 
 /// Adds the counts of `unit` to `total` (lists and texts stay as they are).
 void AddCounts(const UnitSummary& unit, UnitSummary* total);

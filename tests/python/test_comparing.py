@@ -86,6 +86,16 @@ def test_victims_know_the_rank_of_their_culprit():
     assert rows == [(1,)]
 
 
+def test_a_step_that_differs_comes_before_the_culprits_of_later_ones():
+    case = CASES / "locate/culprit_of_later_step/input"
+    found = msprobe.compare(case / "npu", case / "bench")
+    first = found.first_difference
+    assert (first.step, first.name, first.role) == (1, "Module.net.0.Linear.forward.0", "undecidable")
+    assert [(node.step, node.consequence) for node in found.culprits] == [(2, True), (2, True)]
+    assert repr(found) == f"Comparison(diverged, first difference {first.name})"
+    assert msprobe.compare(DIVERGED / "npu", DIVERGED / "bench").first_difference is None
+
+
 def test_load_dump():
     dump = msprobe.load_dump(DIVERGED / "npu")
     assert len(dump) == 6

@@ -6,7 +6,33 @@ def ranks(*names):
     return {name: small() for name in names}
 
 
+def unequal():
+    case("layout/unequal_ranks", "the missing rank is named", BOTH,
+         ranks("npu/rank0", "npu/rank2", "bench/rank0"))
+    case("layout/unequal_steps", "the missing step is named", BOTH,
+         ranks("npu/step0/rank0", "npu/step1/rank0", "bench/step0/rank0", "bench/step2/rank0"))
+    case("layout/unequal_steps_of_ranks", "steps that are there on both sides, whole or in part: what goes together",
+         ["msprobe compare npu bench", "msprobe compare npu part"],
+         ranks("npu/step0/rank0", "npu/step1/rank0", "npu/step1/rank1", "bench/step1/rank0", "bench/step1/rank1",
+               "part/step0/rank1", "part/step1/rank0"))
+    case("layout/unequal_kinds", "ranks against a single directory", BOTH,
+         ranks("npu/rank0", "npu/rank1", "bench"))
+
+
+def processes():
+    bad = small(out={"Functional.relu.0.forward": 3.0})
+    case("layout/process_is_no_rank", "the number of a process is told as such, and is no rank in json and SQL",
+         ["msprobe compare npu bench", "msprobe compare npu bench -o out2 --format html",
+          "msprobe compare npu bench --json", BOTH + " --json",
+          "msprobe query npu 'select step, rank, name from culprits' -gp bench",
+          "msprobe overflow npu --json", "msprobe compare npu bench --junit out/junit.xml"],
+         {"npu/step0/proc41": bad, "bench/step0/proc7": small(), "npu/step1/proc41": small(),
+          "bench/step1/proc7": small()}, prepare=["mkdir out out2"])
+
+
 def make():
+    unequal()
+    processes()
     build = "msprobe graph npu -o out"
     case("layout/ranks", "numeric order: rank2 before rank10", build,
          ranks("npu/rank10", "npu/rank2", "npu/rank0"))
@@ -20,12 +46,6 @@ def make():
          ranks("npu/step3/rank0", "npu/step3/rank1"))
     case("layout/mixed", "rank and step folders mixed is an error", build,
          ranks("npu/rank0", "npu/step0/rank0"))
-    case("layout/unequal_ranks", "the missing rank is named", BOTH,
-         ranks("npu/rank0", "npu/rank2", "bench/rank0"))
-    case("layout/unequal_steps", "the missing step is named", BOTH,
-         ranks("npu/step0/rank0", "npu/step1/rank0", "bench/step0/rank0", "bench/step2/rank0"))
-    case("layout/unequal_kinds", "ranks against a single directory", BOTH,
-         ranks("npu/rank0", "npu/rank1", "bench"))
     case("layout/processes", "proc folders pair whatever their number, no rank in the name", BOTH,
          ranks("npu/step0/proc41", "bench/step0/proc7"))
     case("layout/process_and_rank", "proc pairs with the other side's rank0", BOTH,

@@ -1,5 +1,5 @@
 """Culprits over several ranks, and what counts as rounding: profiles, a reference, learning."""
-from .builder import BOTH, Dump, case, frames, small, stored, tensor
+from .builder import BOTH, Dump, case, frames, scalar, small, stored, tensor
 
 COMPARE = "msprobe compare npu bench"
 RELU = "Functional.relu.0.forward"
@@ -50,6 +50,67 @@ def ranks():
     case("locate/ranks_query", "SQL: whose victim, on which rank",
          "msprobe query npu \"select rank, name, role, culprit, culprit_rank from diverged\" -gp bench",
          sides((1.0, 1.25), (1.5, 1.25)))
+
+
+def later_steps():
+    """Step 1 differs from its first node on, step 2 in its weights: what the optimizer made of it."""
+    def step(weight=1.0, given=1.0, made=1.0):
+        dump = Dump()
+        names = [f"Module.net.{k}.Linear.forward.0" for k in range(2)]
+        for k, name in enumerate(names):
+            dump.forward(name, None, [tensor(3 * given, (2, 3 + k))], [tensor(5 * made, (3, 3 + k))],
+                         {"weight": tensor(7 * weight, (4, 3 + k))}, stack=frames(k, "x = self.fc(x)"))
+        return dump
+
+    def run(target):
+        return {f"{side}/step{s}/rank0": step(**(target[s] if side == "npu" else {}))
+                for side in ("npu", "bench") for s in range(3)}
+
+    drawn = {"given": 1.5, "made": 1.5}
+    case("locate/culprit_of_later_step",
+         "a step that differs without a culprit comes before the weights of a later one: a consequence",
+         [COMPARE, COMPARE + " --json", BOTH + " --json", COMPARE + " -o out2 --format html",
+          COMPARE + " --fail-on culprit --junit out/junit.xml",
+          "msprobe query npu \"select place, step, name, reason from culprits\" -gp bench"],
+         run([{}, drawn, {"weight": 1.5, "made": 1.5}]), prepare=["mkdir out out2"])
+    files = run([{}, {"weight": 1.5, "made": 1.5}, {"weight": 2.0, "made": 2.0}])
+    late = files["npu/step2/rank0"]
+    late.forward(MUL, None, [tensor(9.0)], [tensor(12.0)], stack=frames(9, "y = h * s"))
+    files["bench/step2/rank0"].forward(MUL, None, [tensor(9.0)], [tensor(9.0)])
+    case("locate/consequences_last", "a culprit of a later step comes before weights that are a consequence",
+         [COMPARE, COMPARE + " --json"], files)
+
+
+def arguments():
+    """A scalar that golden does not give, the same data, and an error that rounding would explain."""
+    def call(approximate, made, scale=0.25):
+        dump = Dump()
+        give = {"shape": (2, 3), "dtype": "torch.bfloat16"}
+        dump.forward("Functional.gelu.0.forward", None, [tensor(1.0, **give)], [tensor(made, **give)],
+                     approximate=scalar(approximate), stack=frames(7, "y = F.gelu(x)"))
+        dump.forward(MUL, None, [tensor(5.0), scalar(scale)], [tensor(5.0 * (1 + scale / 1e5))],
+                     stack=frames(8, "y = x * s"))
+        return dump
+
+    case("locate/argument", "another scalar argument is the culprit, however small the error is that it makes",
+         [COMPARE, BOTH + " --json", "msprobe compare number bench", "msprobe compare equal bench"],
+         {"npu": call("tanh", 1.001), "bench": call("none", 1.0), "number": call("none", 1.0, 0.5),
+          "equal": call("tanh", 1.0)})
+
+    def unpaired(parent, made):
+        dump = Dump()
+        dump.forward("Torch.source.0.forward", None, [tensor(2.0)], [tensor(20.0)])
+        for name in ("a", "b"):
+            dump.forward(f"Module.{name}.Net.forward.0", None, [tensor(2.0, (2, 2))], [tensor(3.0, (2, 4))])
+        for k in range(12):
+            dump.forward(f"Torch.extra.{k}.forward", f"Module.{parent}.Net.forward.0", [tensor(20.0)],
+                         [tensor(40.0 + k)], stack=frames(k, "y = extra(x)"))
+        took = 40.0 if parent == "a" else 20.0
+        dump.forward("Torch.add.0.forward", None, [tensor(took)], [tensor(made)])
+        return dump
+
+    case("locate/unpaired_name", "a culprit without a partner whose name golden has elsewhere",
+         COMPARE, {"npu": unpaired("a", 60.0), "bench": unpaired("b", 90.0)})
 
 
 def profiles():
@@ -144,6 +205,8 @@ def ulps():
 
 def make():
     ranks()
+    later_steps()
+    arguments()
     profiles()
     learning()
     references()

@@ -47,6 +47,33 @@ def single():
                                                          "shape": [2]}, {})})
 
 
+def given():
+    """What no recorded tensor made: numbers in the call, gradients of what is not recorded."""
+    def rank(number):
+        dump = Rank().op("Torch.mul", tensor(), tensor())
+        dump.forward("Tensor.__setitem__.0.forward", None, [tensor(), scalar(0), scalar(number)], [None],
+                     stack=frames(5, f"x[0] = {number}"))
+        return dump.op("Torch.sub", bad(number) if number > 0 or number != number else tensor(), bad())
+
+    case("overflow/number", "a call that is given NaN or Inf as a number, and gives out no tensor, made it",
+         [RUN, RUN + " --json", "msprobe overflow infinity"], {"npu": rank(NAN), "infinity": rank(INF)})
+    mask = Rank().forward("Tensor.__setitem__.0.forward", None, [tensor(), scalar(0), scalar(-INF)], [None])
+    mask.op("Torch.norm", tensor(), tensor(), p=scalar(INF))
+    case("overflow/number_of_mask", "-Inf written as a mask, and Inf that only says which norm, are no overflow",
+         RUN, {"npu": mask})
+    inside = Rank().op("Torch.mul", tensor(), tensor())
+    inside.backward("Module.net.Net.backward.0", None, [tensor()], [bad()])
+    inside.forward("Tensor.__setitem__.0.forward", None, [tensor(), scalar(0), scalar(NAN)], [None])
+    inside.backward("Torch.mul.1.backward", "Module.net.Net.backward.0", [bad()], [bad()])
+    case("overflow/number_in_backward", "a number that a call inside a backward was given, beside the hierarchy",
+         RUN, {"npu": inside})
+    back = Rank().op("Torch.mul", tensor(), tensor())
+    back.backward("Torch.sub.0.backward", None, [tensor()], [tensor()])
+    back.backward("Torch.mul.1.backward", None, [bad()], [bad()])
+    case("overflow/unrecorded_backward", "a gradient that no recorded backward made: after which record",
+         [RUN, RUN + " --json"], {"npu": back})
+
+
 def not_suspicious():
     unwritten = (Rank().op("Torch.empty", scalar(3), bad()).op("Tensor.fill_", bad(), tensor())
                  .op("Distributed.recv", bad(), tensor()))
@@ -157,5 +184,5 @@ def odd():
 
 
 def make():
-    for write in (single, not_suspicious, already_there, through_ranks, odd):
+    for write in (single, given, not_suspicious, already_there, through_ranks, odd):
         write()

@@ -160,6 +160,12 @@ def queries():
           "<> 'pass'\" -gp bench",
           "msprobe query npu \"select name, status, idx from nodes where idx > 0\" -gp bench",
           "msprobe query npu \"select * from not_compared\" -gp bench --csv"], BAD)
+    case("query/columns", "every column of every kind of table by its name in SQL; a column that is none",
+         ["msprobe query npu \"select * from rows limit 1\" -gp bench --csv",
+          "msprobe query npu \"select * from nodes limit 1\" -gp bench --csv",
+          "msprobe query npu \"select ulp from rows\" -gp bench",
+          "msprobe query npu \"select d.whose from diverged d\" -gp bench",
+          "msprobe query npu \"select nod from entries\"", "msprobe query npu \"select nod\""], BAD)
     case("query/vis_db", "a .vis.db: views of the same names",
          ["msprobe query c.vis.db 'select name, status, role, reason from nodes where side = "
           "\"NPU\"'", "msprobe query c.vis.db 'select name, reason from culprits'",

@@ -1,0 +1,75 @@
+#include "compare/culprit_reasons.h"
+
+#include <algorithm>
+
+#include "graph/match.h"
+
+namespace msprobe::compare {
+
+namespace {
+
+using graph::kNoNode;
+using graph::NodeId;
+
+/// The first call that golden makes inside and target does not.
+std::string MissingInside(const Comparison& comparison, NodeId id) {
+  const NodeId partner = comparison.match.golden_of_target[id];
+  for (const NodeId child : comparison.golden->children(partner)) {
+    if (comparison.match.target_of_golden[child] != kNoNode) continue;
+    return std::string(comparison.golden->nodes[child].name);
+  }
+  return {};
+}
+
+/// Many calls of the same name stand elsewhere: their numbers say nothing.
+bool NumbersAreShifted(const Comparison& comparison) {
+  constexpr size_t kMany = 10;
+  size_t count = 0;
+  return std::ranges::any_of(comparison.match.target_reason, [&](graph::MatchReason reason) {
+    return reason == graph::MatchReason::kOtherParent && ++count == kMany;
+  });
+}
+
+}  // namespace
+
+std::string SourceReason(const Comparison& comparison, const FactTable& facts, NodeId id) {
+  const graph::Graph& graph = *comparison.target;
+  const bool gradient = graph.nodes[id].name.find(".parameters_grad") != std::string_view::npos;
+  if (gradient) return "the forward and the gradients agree, the gradients of parameters do not";
+  if (!facts.nodes[id].has_inputs) {
+    return "its outputs differ though it takes no tensors: random numbers or other constants";
+  }
+  if (facts.nodes[id].argument_error > 0) {
+    return "its inputs agree, its outputs do not; " + facts.DifferingArgument(id);
+  }
+  size_t unmatched = 0;
+  for (const NodeId child : graph.children(id)) {
+    unmatched += comparison.match.golden_of_target[child] == kNoNode ? 1 : 0;
+  }
+  std::string reason = "its inputs agree, its outputs do not";
+  if (unmatched > 0) reason += "; " + std::to_string(unmatched) + " nodes inside have no partner";
+  const std::string missing = MissingInside(comparison, id);
+  if (!missing.empty()) reason += "; golden also calls " + missing + " in it";
+  return reason;
+}
+
+std::string UnpairedReason(const Comparison& comparison, NodeId id, const std::string& made) {
+  const NodeId golden = comparison.golden->Find(comparison.target->nodes[id].name);
+  if (golden == kNoNode) return "golden has no such node, and " + made;
+  const graph::Match& match = comparison.match;
+  const NodeId other = match.target_of_golden[golden];
+  if (other == id) return "golden's node of this name is a guess at its partner, and " + made;
+  if (other != kNoNode) {
+    return "golden's node of this name goes with " +
+           std::string(comparison.target->nodes[other].name) + ", and " + made;
+  }
+  std::string reason = "golden's node of this name is not its partner";
+  if (match.target_reason[id] != graph::MatchReason::kNone) {
+    reason += " (" + std::string(graph::MatchReasonText(match.target_reason[id])) + ")";
+  }
+  reason += ", and " + made;
+  if (NumbersAreShifted(comparison)) reason += "; -fm pairs calls whatever their numbers";
+  return reason;
+}
+
+}  // namespace msprobe::compare

@@ -1,0 +1,76 @@
+#include "compare/scalar_argument.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+#include "base/numbers.h"
+#include "compare/verdict.h"
+
+namespace msprobe::compare {
+
+namespace {
+
+using dump::Value;
+
+/// Arguments that say where and how results lie, not what they are.
+bool NamesAPlace(std::string_view key) {
+  static constexpr std::array<std::string_view, 10> kNames = {
+      "async_op", "copy",          "device",       "dtype",     "inplace",
+      "layout",   "memory_format", "non_blocking", "out_dtype", "pin_memory"};
+  return std::ranges::find(kNames, key.substr(key.rfind('.') + 1)) != kNames.end();
+}
+
+/// "cuda:0", "torch.float16", "bfloat16" as plain text.
+bool NamesAPlaceInText(std::string_view text) {
+  static constexpr std::array<std::string_view, 5> kDTypes = {"torch.", "mindspore.", "float",
+                                                              "bfloat", "int"};
+  static constexpr std::array<std::string_view, 6> kDevices = {"cpu", "cuda", "npu",
+                                                               "xpu", "mps",  "meta"};
+  return std::ranges::any_of(kDTypes, [&](auto start) { return text.starts_with(start); }) ||
+         std::ranges::find(kDevices, text.substr(0, text.find(':'))) != kDevices.end();
+}
+
+bool IsPlain(std::string_view type) {
+  return type == "int" || type == "float" || type == "str" || type == "bool";
+}
+
+std::string Shortened(std::string_view text) {
+  constexpr size_t kLongest = 40;
+  if (text.size() <= kLongest) return std::string(text);
+  return std::string(text.substr(0, kLongest)) + "…";
+}
+
+}  // namespace
+
+bool IsNumber(const Value& value) { return value.type == "int" || value.type == "float"; }
+
+double ArgumentError(const Value& target, const Value& golden) {
+  constexpr double kOther = std::numeric_limits<double>::infinity();
+  if (!IsPlain(target.type) || !IsPlain(golden.type) || NamesAPlace(target.key)) return 0;
+  if (JudgeScalar(target, golden) != ScalarVerdict::kDifferent) return 0;
+  if (target.type == "str" && golden.type == "str") {
+    return NamesAPlaceInText(target.value_text) && NamesAPlaceInText(golden.value_text) ? 0
+                                                                                        : kOther;
+  }
+  if (!IsNumber(target) || !IsNumber(golden)) return kOther;
+  const auto t = base::ParseDouble(target.value_text);
+  const auto g = base::ParseDouble(golden.value_text);
+  if (!t || !g) return kOther;
+  if (std::isnan(*t) && std::isnan(*g)) return 0;
+  if (target.type == "int" && golden.type == "int") return (*t < 0) != (*g < 0) ? 0 : kOther;
+  if (!std::isfinite(*t) || !std::isfinite(*g) || *g == 0) return kOther;
+  return std::fabs(*t - *g) / std::fabs(*g);
+}
+
+std::string ArgumentText(const Value& target, const Value& golden) {
+  std::string_view name = target.key;
+  constexpr std::string_view kSection = "input.";
+  if (name.starts_with(kSection)) name.remove_prefix(kSection.size());
+  return "its argument `" + std::string(name) + "` is " + Shortened(target.value_text) +
+         ", golden's is " + Shortened(golden.value_text);
+}
+
+}  // namespace msprobe::compare

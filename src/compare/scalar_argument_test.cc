@@ -1,0 +1,58 @@
+#include "compare/scalar_argument.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace msprobe::compare {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+dump::Value Scalar(std::string_view type, std::string_view text,
+                   std::string_view key = "input.kwargs.p") {
+  dump::Value value;
+  value.kind = dump::ValueKind::kScalar;
+  value.type = type;
+  value.value_text = text;
+  value.key = key;
+  return value;
+}
+
+double Error(const dump::Value& target, const dump::Value& golden) {
+  return ArgumentError(target, golden);
+}
+
+TEST(ScalarArgument, HowFarItIsFromGoldens) {
+  EXPECT_EQ(Error(Scalar("str", "tanh"), Scalar("str", "none")), kInfinity);
+  EXPECT_EQ(Error(Scalar("str", "tanh"), Scalar("str", "tanh")), 0);
+  EXPECT_EQ(Error(Scalar("bool", "True"), Scalar("bool", "False")), kInfinity);
+  EXPECT_EQ(Error(Scalar("int", "3"), Scalar("int", "2")), kInfinity);
+  EXPECT_EQ(Error(Scalar("float", "0.25"), Scalar("float", "0.5")), 0.5);
+  EXPECT_EQ(Error(Scalar("float", "0.5"), Scalar("int", "1")), 0.5);
+  EXPECT_EQ(Error(Scalar("float", "0.5"), Scalar("float", "0.0")), kInfinity);
+  EXPECT_EQ(Error(Scalar("float", "inf"), Scalar("float", "0.5")), kInfinity);
+  EXPECT_EQ(Error(Scalar("float", "nan"), Scalar("float", "nan")), 0);
+}
+
+TEST(ScalarArgument, OtherSpellingsAndPlacesAreNoOtherArgument) {
+  EXPECT_EQ(Error(Scalar("int", "-1"), Scalar("int", "2")), 0);
+  EXPECT_EQ(Error(Scalar("torch.dtype", "torch.float16"), Scalar("torch.dtype", "torch.float32")),
+            0);
+  EXPECT_EQ(Error(Scalar("str", "npu:0"), Scalar("str", "cuda:0")), 0);
+  EXPECT_EQ(Error(Scalar("str", "torch.float16"), Scalar("str", "torch.float32")), 0);
+  EXPECT_EQ(Error(Scalar("slice", "slice(0, -1, None)"), Scalar("slice", "slice(0, 3, None)")), 0);
+  EXPECT_EQ(Error(Scalar("bool", "True", "input.kwargs.inplace"),
+                  Scalar("bool", "False", "input.kwargs.inplace")),
+            0);
+}
+
+TEST(ScalarArgument, ItIsNamedWithBothValues) {
+  EXPECT_EQ(ArgumentText(Scalar("str", "tanh", "input.approximate"), Scalar("str", "none")),
+            "its argument `approximate` is tanh, golden's is none");
+  const std::string text(100, 'x');
+  EXPECT_LT(ArgumentText(Scalar("str", text, "input.1"), Scalar("str", "none")).size(), 90U);
+}
+
+}  // namespace
+}  // namespace msprobe::compare
