@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -41,6 +42,22 @@ def test_compare_says_what_the_command_says():
     assert found.verdict == report["verdict"] and found.counts == report["counts"]
     assert [node.name for node in found.victims] == [
         node["name"] for node in report["victims"]["nodes"]]
+
+
+@pytest.mark.parametrize("way", ["level L1", "extra_info false"])
+def test_dumps_without_a_hierarchy(way, tmp_path):
+    for side in ("npu", "bench"):
+        shutil.copytree(DIVERGED / side, tmp_path / side)
+        if way == "level L1":
+            dump = json.loads((tmp_path / side / "dump.json").read_text())
+            (tmp_path / side / "dump.json").write_text(json.dumps({**dump, "level": "L1"}))
+            (tmp_path / side / "construct.json").write_text("{}")
+        else:
+            (tmp_path / side / "construct.json").unlink()
+            (tmp_path / side / "stack.json").unlink()
+    found = msprobe.compare(tmp_path / "npu", tmp_path / "bench")
+    assert found.verdict == "diverged"
+    assert [node.name for node in found.culprits] == [RELU]
 
 
 def test_rows_come_in_execution_order():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -51,6 +52,16 @@ def write_dump(directory: Path, scale: float) -> None:
     (directory / "dump.json").write_text(json.dumps(dump))
     (directory / "construct.json").write_text(json.dumps(construct))
     (directory / "stack.json").write_text("{}")
+
+
+def renamed(dump: Path, target: Path, old: str, new: str) -> Path:
+    """A copy of a dump in which a name is another one."""
+    shutil.copytree(dump, target)
+    for name in ("dump.json", "construct.json"):
+        text = (target / name).read_text()
+        assert old in text
+        (target / name).write_text(text.replace(old, new))
+    return target
 
 
 class Server:
