@@ -98,7 +98,8 @@ class MsprobePlugin(base_plugin.TBPlugin):
         @Request.application
         def serve(request: Request) -> Response:
             reads = request.method in ("GET", "HEAD")
-            request.max_content_length = MAX_BODY  # also of bodies that do not say how long they are
+            # Of a body that does not say how long it is, no more is read.
+            request.max_content_length = MAX_BODY + 1
             try:
                 viewer = self._viewer()
                 origin = request.headers.get("Origin", "")
@@ -106,6 +107,8 @@ class MsprobePlugin(base_plugin.TBPlugin):
                     return _error(403, "the request comes from another site",
                                   "open TensorBoard by an address or by the name of its machine")  # fmt: skip
                 body = b"" if reads else request.get_data()
+                if len(body) > MAX_BODY:
+                    raise RequestEntityTooLarge
             except RequestEntityTooLarge:
                 return _error(413, "the request's body is too long")
             except RuntimeError as error:
