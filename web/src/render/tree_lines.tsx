@@ -62,15 +62,18 @@ export function TreeLines({ app, view, name, scroll, element, focus }: Props) {
     view.see(Math.floor(scroll.top.value / unit), Math.ceil(height / unit));
   });
   const look = useLook(app, view, drawn, size);
+  // A double click means the row of its first click: what that shows below may have moved the rows.
+  const clicked = useRef<Found | null>(null);
   const click = (event: MouseEvent) => {
-    const found = rowOf(event, drawn.peek(), name);
+    if (event.detail < 2) clicked.current = rowOf(event, drawn.peek(), name);
+    const found = clicked.current;
     if (found === null) return;
     focus();
     void app.run(() => app.navigation.select(view, found.spot, found.side));
     if (found.twist) view.toggle(found.spot);
   };
-  const doubleClick = (event: MouseEvent) => {
-    const found = rowOf(event, drawn.peek(), name);
+  const doubleClick = () => {
+    const found = clicked.current;
     // The arrow has opened and closed it already.
     if (found !== null && !found.twist) view.toggle(found.spot);
   };
@@ -110,12 +113,15 @@ export function TreeLines({ app, view, name, scroll, element, focus }: Props) {
   );
 }
 
+interface Found {
+  spot: Spot;
+  side: Side;
+  /** The arrow of the row. */
+  twist: boolean;
+}
+
 /** The row that an event is about. */
-function rowOf(
-  event: Event,
-  drawn: Window,
-  name: string,
-): { spot: Spot; side: Side; twist: boolean } | null {
+function rowOf(event: Event, drawn: Window, name: string): Found | null {
   const target = event.target as HTMLElement;
   const half = target.closest(".half");
   const id = half?.parentElement?.id;
