@@ -33,7 +33,7 @@ struct UnitJob {
   std::filesystem::path reference;
   bool overflow_check = false;
   bool flat_if_none = false;  ///< take dumps that were collected without a hierarchy as well
-  size_t threads = 0;     ///< 0: all cores
+  size_t threads = 0;         ///< 0: all cores
   std::string framework;  ///< "pytorch", "mindspore": a note if a dump says otherwise; may be empty
   bool want_details = false;  ///< fill UnitResults::details
 };
