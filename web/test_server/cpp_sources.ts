@@ -8,7 +8,7 @@ export function sources(...folders: string[]): string {
   const root = join(__dirname, "../../src");
   return folders
     .flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(root, folder, name)))
-    .filter((path) => /\.(cc|ts)$/.test(path) && !/[._]test\.(cc|ts)$/.test(path))
+    .filter((path) => /\.(cc|h|ts)$/.test(path) && !/[._]test\.(cc|ts)$/.test(path))
     .map((path) => readFileSync(path, "utf8").replace(/"\s*\n\s*"/g, ""))
     .join("\n");
 }

@@ -25,6 +25,9 @@ const SENTENCES: Record<string, string> = {
   "the file's name is not valid": "文件名无效",
   "the file does not lie below the viewed directory": "文件不在所查看的目录之下",
   "symbolic links are not followed": "不跟随符号链接",
+  "the viewer follows no symbolic links": "查看器不跟随符号链接",
+  "view what it leads to, or write a .vis with msprobe graph":
+    "请查看其指向的目录，或用 msprobe graph 生成 .vis",
   "view the directory itself": "请直接查看该目录",
   "neither a .vis, a .vis.db nor a dump": "既不是 .vis、.vis.db，也不是 dump",
   "check the path": "请检查路径",
@@ -42,7 +45,8 @@ const SENTENCES: Record<string, string> = {
   "one side holds a structure only, the other one values": "一侧只有结构，另一侧有数值",
   "collect both sides with the same task": "请以相同的 task 采集两侧",
   "construct.json is empty": "construct.json 为空",
-  "collect with level L0 or mix": "请以 level L0 或 mix 采集",
+  "collect with level L0 or mix; msprobe compare takes it as it is":
+    "请以 level L0 或 mix 采集；msprobe compare 可直接比对",
   "collect again": "请重新采集",
   "there is no such node": "没有这个节点",
   "no node has this name": "没有这个名称的节点",

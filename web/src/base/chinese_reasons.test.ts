@@ -14,6 +14,14 @@ describe("chineseReason", () => {
     expect(
       chineseReason("its inputs agree, its outputs do not; 3 nodes inside have no partner"),
     ).toBe("输入一致，输出不一致；其内部有 3 个节点未匹配");
+    expect(
+      chineseReason(
+        "golden has no such node, and what it made differs from what golden used in its place",
+      ),
+    ).toBe("标杆侧没有此节点；且其输出与标杆侧使用的数据不一致");
+    expect(chineseReason("its argument `approximate` is tanh, golden's is none")).toBe(
+      "参数 `approximate` 为 tanh，标杆侧为 none",
+    );
   });
 
   it("leaves alone what it does not know", () => {

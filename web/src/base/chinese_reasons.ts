@@ -16,8 +16,6 @@ const SENTENCES: Record<string, string> = {
   "its output is memory that nobody has written yet": "输出是尚未写入的内存",
   "it reads memory that nobody has written yet": "读取了尚未写入的内存",
   "it has no partner, and what it took cannot be traced": "没有匹配节点，且其输入无法追溯",
-  "golden has no such node, and what it made differs from what golden used in its place":
-    "标杆侧没有此节点，且其输出与标杆侧使用的数据不一致",
   "the error starts inside it": "误差始于其内部",
   "the error grew little by little: inputs just within the tolerance, outputs not":
     "误差逐渐累积：输入刚好在容差之内，输出超出容差",
@@ -58,6 +56,19 @@ const SENTENCES: Record<string, string> = {
 };
 
 const PARTS: [RegExp, string][] = [
+  [/^golden has no such node$/, "标杆侧没有此节点"],
+  [
+    /^golden's node of this name is not its partner \(other parent\)$/,
+    "标杆侧的同名节点父节点不同，未与其匹配",
+  ],
+  [/^golden's node of this name is not its partner(.*)$/, "标杆侧的同名节点未与其匹配$1"],
+  [/^golden's node of this name goes with (.*)$/, "标杆侧的同名节点与 $1 匹配"],
+  [
+    /^and what it made differs(, little at first,)? from what golden used in its place$/,
+    "且其输出与标杆侧使用的数据不一致",
+  ],
+  [/^-fm pairs calls whatever their numbers$/, "-fm 可忽略调用次数进行匹配"],
+  [/^its argument `(.*)` is (.*), golden's is (.*)$/, "参数 `$1` 为 $2，标杆侧为 $3"],
   [/^parameters differ: (.*)$/, "参数不一致：$1"],
   [/^and it makes the error more than 10 times larger$/, "且将误差放大 10 倍以上"],
   [/^(\d+) nodes inside have no partner$/, "其内部有 $1 个节点未匹配"],
