@@ -79,8 +79,8 @@ struct DumpCounts {
 /// Writes the dump of one rank in one step: <dump_path>/step<N>/rank<R> or proc<PID>. Files are
 /// written by a thread of its own, at most `flush_milliseconds` or 1 MB behind, and are complete
 /// JSON after every flush. All methods are thread-safe, and do nothing in a forked child. After
-/// Open() no method fails: what cannot be written is counted, logged once a kind, and named in
-/// dump_error_info.log.
+/// Open() none but BecomeRank() fails: what cannot be written is counted, logged once a kind, and
+/// named in dump_error_info.log.
 class DumpWriter {
  public:
   /// Creates the directory and its files. Errors: InvalidArgument (files of an earlier run lie
@@ -143,8 +143,10 @@ class DumpWriter {
 };
 
 /// To be called once before the first step of a run. Refuses when any step below `dump_path` holds
-/// files of an earlier run for this rank, or removes them with `overwrite`; absent rank: older
-/// proc<PID> directories are left alone and named in `warning`, which else stays empty.
+/// files of an earlier run for this rank, or removes them with `overwrite`. Absent rank: `overwrite`
+/// also removes the proc<PID> dumps of processes that have ended; others are counted in `warning`,
+/// which else stays empty. Errors: InvalidArgument (an earlier run, or one that is being written),
+/// Io.
 Status PrepareDumpPath(const std::string& dump_path, std::optional<int64_t> rank, bool overwrite,
                        std::string* warning);
 
