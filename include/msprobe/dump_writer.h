@@ -143,10 +143,10 @@ class DumpWriter {
 };
 
 /// To be called once before the first step of a run. Refuses when any step below `dump_path` holds
-/// files of an earlier run for this rank, or removes them with `overwrite`. Absent rank: `overwrite`
-/// also removes the proc<PID> dumps of processes that have ended; others are counted in `warning`,
-/// which else stays empty. Errors: InvalidArgument (an earlier run, or one that is being written),
-/// Io.
+/// files of an earlier run for this rank, or removes them with `overwrite`. Absent rank:
+/// `overwrite` also removes the proc<PID> dumps of processes that have ended; others are counted in
+/// `warning`, which else stays empty. Errors: InvalidArgument (an earlier run, or one that is being
+/// written), Io.
 Status PrepareDumpPath(const std::string& dump_path, std::optional<int64_t> rank, bool overwrite,
                        std::string* warning);
 
