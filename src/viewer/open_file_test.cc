@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <optional>
 
 #include "viewer/api_fixture.h"
 
@@ -73,34 +74,40 @@ TEST(OpenFileTest, OutOfMemoryIsAnErrorOfTheFile) {
   EXPECT_EQ(file.Unit(0, std::chrono::seconds(20)).status().code(), StatusCode::kLimitExceeded);
 }
 
+/// A file of two units, of which the second finds no memory the first `failures` times.
+class TightFile {
+ public:
+  explicit TightFile(int failures) : failures_(failures) {
+    fixture::WriteDb(fixture::SmallComparison(), path_, 2);
+    file_.emplace(
+        [this](const visfile::ReadOptions& read) { return visfile::OpenVisDb(path_, read); },
+        [this](const auto&, size_t unit, LoadedUnit*) {
+          if (unit == 1 && tries_.fetch_add(1) < failures_) throw std::bad_alloc();
+        },
+        OpenFile::Options{});
+  }
+  Status Ask(size_t unit) { return file_->Unit(unit, std::chrono::seconds(20)).status(); }
+  int tries() const { return tries_.load(); }
+
+ private:
+  const fixture::ScratchDirectory directory_;
+  const std::filesystem::path path_ = directory_.path() / "a.vis.db";
+  const int failures_;
+  std::atomic<int> tries_{0};
+  std::optional<OpenFile> file_;
+};
+
 TEST(OpenFileTest, AUnitThatDidNotFitIsTriedAgain) {
-  const fixture::ScratchDirectory directory;
-  const auto path = directory.path() / "a.vis.db";
-  fixture::WriteDb(fixture::SmallComparison(), path, 2);
-  std::atomic<int> calls{0};
-  OpenFile file([&](const visfile::ReadOptions& read) { return visfile::OpenVisDb(path, read); },
-                [&](const auto&, size_t unit, LoadedUnit*) {
-                  if (unit == 1 && calls.fetch_add(1) == 0) throw std::bad_alloc();
-                },
-                {});
-  const auto patience = std::chrono::seconds(20);
-  ASSERT_TRUE(file.Unit(0, patience).ok()) << "the other one is not lost with it";
-  EXPECT_EQ(file.Unit(1, patience).status().code(), StatusCode::kLimitExceeded);
-  EXPECT_TRUE(file.Unit(1, patience).ok());
+  TightFile file(1);
+  ASSERT_TRUE(file.Ask(0).ok()) << "the other one is not lost with it";
+  EXPECT_EQ(file.Ask(1).code(), StatusCode::kLimitExceeded);
+  EXPECT_TRUE(file.Ask(1).ok());
 }
 
 TEST(OpenFileTest, WhatNeverFitsIsNotTriedForEver) {
-  const fixture::ScratchDirectory directory;
-  const auto path = directory.path() / "a.vis.db";
-  fixture::WriteDb(fixture::SmallComparison(), path, 2);
-  std::atomic<int> calls{0};
-  OpenFile file([&](const visfile::ReadOptions& read) { return visfile::OpenVisDb(path, read); },
-                [&](const auto&, size_t unit, LoadedUnit*) {
-                  if (unit == 1 && calls.fetch_add(1) >= 0) throw std::bad_alloc();
-                },
-                {});
-  for (int i = 0; i < 100; ++i) EXPECT_FALSE(file.Unit(1, std::chrono::seconds(20)).ok());
-  EXPECT_LT(calls.load(), 10);
+  TightFile file(1'000'000);
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(file.Ask(1).ok());
+  EXPECT_LT(file.tries(), 10);
 }
 
 TEST(OpenFileTest, ProgressIsThatOfTheUnitThatIsAskedFor) {
