@@ -7,19 +7,14 @@
 #include <string_view>
 #include <vector>
 
+#include "report/print.h"
+
 namespace msprobe::report {
 
 namespace {
 
 constexpr std::array<const char*, kOverflowLevels> kOverflowNames = {"none", "medium", "high",
                                                                      "critical"};
-
-template <class... Args>
-void Print(std::string* out, const char* format, Args... args) {
-  char line[256];
-  std::snprintf(line, sizeof(line), format, args...);
-  out->append(line);
-}
 
 std::string_view ModeText(compare::CompareMode mode) {
   switch (mode) {
@@ -58,7 +53,8 @@ void PrintSides(const UnitSummary& total, std::string* out) {
           total.golden.unmatched[i]);
   }
   if (total.lowest_confidence < 1) {
-    Print(out, "%-36s %8.2f\n", "lowest confidence of a pair", total.lowest_confidence);
+    Print(out, "%-36s %8s\n", "lowest confidence of a pair",
+          base::FormatNumber(total.lowest_confidence, std::chars_format::fixed, 2).c_str());
   }
   if (total.mismatched > 0) {
     Print(out, "%-36s %8" PRIu64 "\n", "matched, but mismatched", total.mismatched);
@@ -76,9 +72,8 @@ void PrintBands(const UnitSummary& total, std::string* out) {
       const double low = width * static_cast<double>(i);
       const double high = i == 4 ? 1 : low + width;
       const char* word = i == 0 ? "  fine" : i == 4 ? "  worst" : "";
-      char name[64];
-      std::snprintf(name, sizeof(name), "index %.4g .. %.4g%s", low, high, word);
-      Print(out, "%-36s %8" PRIu64 "\n", name, total.bands[i]);
+      const std::string name = "index " + ShortNumber(low) + " .. " + ShortNumber(high) + word;
+      Print(out, "%-36s %8" PRIu64 "\n", name.c_str(), total.bands[i]);
     }
   }
   if (total.without_index > 0) {

@@ -1,7 +1,6 @@
 #include "report/html_page.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <string>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "formats/json/json_string.h"
 #include "report/counts_table.h"
 #include "report/first_places.h"
+#include "report/print.h"
 #include "report/printable.h"
 #include "report/table_columns.h"
 
@@ -39,12 +39,6 @@ code, pre { font: 13px/1.45 ui-monospace, monospace; }
 .incomplete, .warning, .unmatched { color: var(--doubt); } .same { color: var(--good); }
 </style></head><body>
 )";
-
-void AppendDouble(double value, std::string* out) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.4g", value);
-  out->append(text);
-}
 
 void AppendCode(std::string_view text, std::string* out) {
   out->append("<code>");
@@ -86,9 +80,9 @@ void AppendCulprits(const RunReport& report, std::string* out) {
     out->append("<br>");
     AppendHtml(node.reason, out);
     out->append("; error in ");
-    AppendDouble(node.error_in, out);
+    out->append(ShortNumber(node.error_in));
     out->append(", out ");
-    AppendDouble(node.error_out, out);
+    out->append(ShortNumber(node.error_out));
     if (!node.source.empty()) {
       out->append("<br>");
       AppendCode(node.source, out);
@@ -126,9 +120,9 @@ void AppendVictims(const RunReport& report, std::string* out) {
                    node.culprit, out);
     }
     out->append("</td><td class=\"number\">");
-    AppendDouble(node.error_in, out);
+    out->append(ShortNumber(node.error_in));
     out->append("</td><td class=\"number\">");
-    AppendDouble(node.error_out, out);
+    out->append(ShortNumber(node.error_out));
     out->append("</td></tr>\n");
   }
   out->append("</table></div>");

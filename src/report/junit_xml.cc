@@ -1,8 +1,8 @@
 #include "report/junit_xml.h"
 
 #include <algorithm>
-#include <cstdio>
 
+#include "base/numbers.h"
 #include "report/html_page.h"
 
 namespace msprobe::report {
@@ -57,15 +57,13 @@ void AppendCase(const JUnitSuite& suite, const JUnitCase& one, std::string* out)
 std::string JUnitXml(std::span<const JUnitSuite> suites) {
   std::string out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n";
   for (const JUnitSuite& suite : suites) {
-    char seconds[32];
-    std::snprintf(seconds, sizeof(seconds), "%.3f", suite.seconds);
     out.append("  <testsuite");
     AppendAttribute("name", suite.name, &out);
     AppendAttribute("tests", std::to_string(suite.cases.size()), &out);
     AppendAttribute("failures", CountText(suite, JUnitCase::Outcome::kFail), &out);
     AppendAttribute("skipped", CountText(suite, JUnitCase::Outcome::kSkip), &out);
     AppendAttribute("errors", "0", &out);
-    AppendAttribute("time", seconds, &out);
+    AppendAttribute("time", base::FormatNumber(suite.seconds, std::chars_format::fixed, 3), &out);
     out.append(">\n");
     for (const JUnitCase& one : suite.cases) AppendCase(suite, one, &out);
     out.append("  </testsuite>\n");

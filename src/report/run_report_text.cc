@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <array>
 #include <cinttypes>
-#include <cstdio>
 #include <map>
 #include <string>
 #include <string_view>
 
 #include "report/counts_table.h"
 #include "report/first_places.h"
+#include "report/print.h"
 #include "report/printable.h"
 #include "report/run_report.h"
 
@@ -18,13 +18,6 @@ namespace {
 constexpr size_t kListedCulprits = 5;
 constexpr size_t kListedNames = 3;
 constexpr size_t kListedReasons = 12;
-
-template <class... Args>
-void Print(std::string* out, const char* format, Args... args) {
-  char line[256];
-  std::snprintf(line, sizeof(line), format, args...);
-  out->append(line);
-}
 
 bool NodeToBlame(const RunReport& report) {
   return std::ranges::any_of(report.culprits,
@@ -65,7 +58,8 @@ void AppendCulprit(const DivergedNode& node, size_t number, std::string* out) {
   const std::string place = PlaceText(node.step, node.rank, node.process);
   Print(out, "  %zu. ", number);
   out->append(place).append(place.empty() ? "" : ": ").append(PrintableName(node.name));
-  Print(out, "  error in %.4g, out %.4g\n", node.error_in, node.error_out);
+  Print(out, "  error in %s, out %s\n", ShortNumber(node.error_in).c_str(),
+        ShortNumber(node.error_out).c_str());
   AppendLine("      ", node.reason, out);
   AppendLine("      ", node.source, out);
 }

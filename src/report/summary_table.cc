@@ -2,10 +2,10 @@
 
 #include <cinttypes>
 #include <cmath>
-#include <cstdio>
 
 #include "report/counts_table.h"
 #include "report/first_places.h"
+#include "report/print.h"
 #include "report/printable.h"
 
 namespace msprobe::report {
@@ -14,16 +14,9 @@ namespace {
 
 constexpr size_t kUnitsListed = 8;
 
-template <class... Args>
-void Print(std::string* out, const char* format, Args... args) {
-  char line[256];
-  std::snprintf(line, sizeof(line), format, args...);
-  out->append(line);
-}
-
 void PrintNode(const ListedNode& node, std::string_view lead, bool with_role, std::string* out) {
   out->append(lead).append(PrintableName(node.name));
-  if (!std::isnan(node.index)) Print(out, "  index %.4g", node.index);
+  if (!std::isnan(node.index)) out->append("  index ").append(ShortNumber(node.index));
   out->append("  ").append(compare::NodeStatusName(node.status));
   if (with_role && node.role != compare::Role::kNone) {
     out->append(", ").append(compare::RoleName(node.role));

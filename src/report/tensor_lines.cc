@@ -2,9 +2,9 @@
 
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <string>
 
+#include "base/numbers.h"
 #include "report/printable.h"
 
 namespace msprobe::report {
@@ -27,9 +27,8 @@ std::string TensorLine(std::string_view node, std::string_view key,
   for (size_t i = 0; i < kMetricNames.size(); ++i) {
     const double value = result.metrics[i];
     if (std::isnan(value)) continue;
-    char text[64];
-    std::snprintf(text, sizeof(text), "%s%s %.6g", first ? "" : ", ", kMetricNames[i], value);
-    line += text;
+    line.append(first ? "" : ", ").append(kMetricNames[i]).append(" ");
+    line += base::FormatNumber(value, std::chars_format::general, 6);
     first = false;
   }
   if (first) line += "not compared";

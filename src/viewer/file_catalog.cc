@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "base/file.h"
-#include "viewer/vis_name.h"
+#include "visfile/vis_name.h"
 
 namespace msprobe::viewer {
 
@@ -97,7 +97,7 @@ class Lister {
     const std::optional<FileKind> kind = KindOfFile(name);
     if (!kind) return;
     if (*kind == FileKind::kVis) {
-      const std::string group = ParseVisName(name).group;
+      const std::string group = visfile::ParseVisName(name).group;
       if (!group.empty()) {
         const auto [known, is_new] = groups->try_emplace(group, entries_->size());
         if (!is_new) {
@@ -143,14 +143,14 @@ std::vector<fs::path> MembersOf(const fs::path& group) {
   const fs::path directory = group.has_parent_path() ? group.parent_path() : fs::path(".");
   ForEachEntry(directory, [&](const fs::directory_entry& entry) {
     struct stat info{};
-    if (ParseVisName(entry.path().filename().string()).group == pattern &&
+    if (visfile::ParseVisName(entry.path().filename().string()).group == pattern &&
         Lookup(entry.path(), &info) && S_ISREG(info.st_mode)) {
       members.push_back(entry.path());
     }
     return true;
   });
   std::ranges::sort(members, {}, [](const fs::path& path) {
-    const VisName name = ParseVisName(path.filename().string());
+    const visfile::VisName name = visfile::ParseVisName(path.filename().string());
     return std::tuple(name.step, name.rank, path);
   });
   return members;

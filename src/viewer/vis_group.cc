@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "viewer/vis_name.h"
+#include "visfile/vis_name.h"
 
 namespace msprobe::viewer {
 
@@ -49,7 +49,7 @@ Result<std::unique_ptr<visfile::VisSource>> OpenVisGroup(
   if (files.size() == 1) return visfile::OpenVis(files.front(), options);
   std::vector<Member> members;
   for (const std::filesystem::path& file : files) {
-    const VisName name = ParseVisName(file.filename().string());
+    const visfile::VisName name = visfile::ParseVisName(file.filename().string());
     members.push_back({file, {name.step, name.rank}});
   }
   MSPROBE_ASSIGN_OR_RETURN(auto first, visfile::OpenVis(members.front().path, options));

@@ -11,6 +11,7 @@
 #include "formats/json/json_string.h"
 #include "visfile/read_at_file.h"
 #include "visfile/shape_table.h"
+#include "visfile/vis_name.h"
 #include "visfile/vis_node_scan.h"
 #include "visfile/vis_source.h"
 
@@ -265,21 +266,6 @@ Result<Header> ReadHeader(std::string_view text, const std::filesystem::path& pa
   return header;
 }
 
-/// Step and rank as the file's name says them: compare_step0_rank3_2026….vis
-UnitEntry EntryFromName(const std::string& name) {
-  const auto number_behind = [&name](std::string_view word) -> std::optional<int64_t> {
-    const size_t at = name.find(word);
-    if (at == std::string::npos) return std::nullopt;
-    const size_t begin = at + word.size();
-    const size_t end = name.find_first_not_of("0123456789", begin);
-    const std::optional<uint64_t> number =
-        base::ParseUnsigned(std::string_view(name).substr(begin, end - begin));
-    if (!number || *number > INT64_MAX) return std::nullopt;
-    return static_cast<int64_t>(*number);
-  };
-  return {number_behind("_step"), number_behind("_rank")};
-}
-
 void LinkPartners(const std::vector<std::string_view>& names, SideIndex* from, const SideIndex& to,
                   const dump::NameIndex& ids) {
   const auto name_of = [&to](uint32_t id) { return to.names[id]; };
@@ -351,8 +337,9 @@ Result<std::unique_ptr<VisSource>> OpenVis(const std::filesystem::path& path,
   MSPROBE_ASSIGN_OR_RETURN(const base::MappedFile file, base::MappedFile::Open(path));
   const base::TruncationGuard guard(file.bytes());
   MSPROBE_ASSIGN_OR_RETURN(const Header header, ReadHeader(file.text(), path));
+  const VisName name = ParseVisName(path.filename().string());
   return std::unique_ptr<VisSource>(
-      std::make_unique<VisFile>(path, header, EntryFromName(path.filename().string())));
+      std::make_unique<VisFile>(path, header, UnitEntry{name.step, name.rank}));
 }
 
 }  // namespace msprobe::visfile

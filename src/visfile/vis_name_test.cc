@@ -1,8 +1,8 @@
-#include "viewer/vis_name.h"
+#include "visfile/vis_name.h"
 
 #include <gtest/gtest.h>
 
-namespace msprobe::viewer {
+namespace msprobe::visfile {
 namespace {
 
 TEST(VisNameTest, FilesOfOneRunShareAGroup) {
@@ -12,6 +12,7 @@ TEST(VisNameTest, FilesOfOneRunShareAGroup) {
   EXPECT_EQ(name.rank, 13);
   EXPECT_EQ(ParseVisName("compare_rank2_2026.vis").group, "compare_rank*_2026.vis");
   EXPECT_EQ(ParseVisName("build_step7.vis").group, "build_step*.vis");
+  EXPECT_EQ(ParseVisName("first_steps_rank1.vis").group, "first_steps_rank*.vis");
   EXPECT_NE(ParseVisName("compare_step0_rank1_2026_1.vis").group,
             ParseVisName("compare_step0_rank1_2026.vis").group)
       << "another run";
@@ -26,4 +27,4 @@ TEST(VisNameTest, OtherNamesStandAlone) {
 }
 
 }  // namespace
-}  // namespace msprobe::viewer
+}  // namespace msprobe::visfile

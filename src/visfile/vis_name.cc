@@ -1,8 +1,8 @@
-#include "viewer/vis_name.h"
+#include "visfile/vis_name.h"
 
 #include "base/numbers.h"
 
-namespace msprobe::viewer {
+namespace msprobe::visfile {
 
 namespace {
 
@@ -23,17 +23,20 @@ std::optional<int64_t> TakeNumber(std::string_view word, std::string_view* text)
 
 VisName ParseVisName(std::string_view name) {
   VisName result;
-  const size_t begin = std::min(name.find("_step"), name.find("_rank"));
-  if (begin == std::string_view::npos || !name.ends_with(".vis")) return result;
-  std::string_view rest = name.substr(begin);
-  result.step = TakeNumber("_step", &rest);
-  result.rank = TakeNumber("_rank", &rest);
-  if (!result.step && !result.rank) return result;
-  result.group = name.substr(0, begin);
-  if (result.step) result.group += "_step*";
-  if (result.rank) result.group += "_rank*";
-  result.group += rest;
+  if (!name.ends_with(".vis")) return result;
+  // The words may stand in what the user called the run, too: "first_steps_rank1.vis".
+  for (size_t begin = name.find('_'); begin != name.npos; begin = name.find('_', begin + 1)) {
+    std::string_view rest = name.substr(begin);
+    result.step = TakeNumber("_step", &rest);
+    result.rank = TakeNumber("_rank", &rest);
+    if (!result.step && !result.rank) continue;
+    result.group = name.substr(0, begin);
+    if (result.step) result.group += "_step*";
+    if (result.rank) result.group += "_rank*";
+    result.group += rest;
+    break;
+  }
   return result;
 }
 
-}  // namespace msprobe::viewer
+}  // namespace msprobe::visfile

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace msprobe::viewer {
+namespace msprobe::visfile {
 
 /// What the name of a `.vis` says: "compare_step0_rank3_20260101120000.vis". Files of one run
 /// differ only in step and rank.
@@ -16,4 +16,4 @@ struct VisName {
 };
 VisName ParseVisName(std::string_view name);
 
-}  // namespace msprobe::viewer
+}  // namespace msprobe::visfile
