@@ -7,27 +7,40 @@ namespace msprobe::graph {
 namespace {
 
 constexpr size_t kMaxCells = size_t{1} << 23;
-constexpr size_t kBand = 96;
+constexpr size_t kLeastBand = 96;
 constexpr size_t kLongestSpan = 6;
 constexpr int32_t kUnreachable = std::numeric_limits<int32_t>::min() / 2;
 
-/// Scores of the corners between items, of each row only those near the diagonal.
+/// Which corners between items are looked at: all, or those where not more than `slack` items of
+/// the shorter side have been left out for good.
+struct Band {
+  size_t slack = 0;  ///< 0: nothing fits
+  bool whole = true;
+
+  Band(size_t rows, size_t columns) {
+    const size_t difference = std::max(rows, columns) - std::min(rows, columns);
+    const size_t widest = kMaxCells / (rows + 1);
+    whole = columns + 1 <= widest;
+    if (whole) {
+      slack = std::max<size_t>({rows, columns, 1});
+    } else if (difference + 2 * kLeastBand < widest) {
+      slack = (widest - difference) / 2;
+    }
+  }
+};
+
+/// Scores of the corners inside the band.
 class Corners {
  public:
-  Corners(size_t rows, size_t columns) : rows_(rows), columns_(columns) {
-    if ((rows + 1) * (columns + 1) <= kMaxCells) {
-      half_ = columns;
-    } else {
-      half_ = std::clamp<size_t>(kMaxCells / (rows + 1) / 2, 8, kBand);
-    }
-    width_ = std::min(columns, 2 * half_) + 1;
-    scores_.assign((rows + 1) * width_, kUnreachable);
-  }
+  Corners(size_t rows, size_t columns, const Band& band)
+      : rows_(rows),
+        columns_(columns),
+        before_(band.slack + (rows > columns ? rows - columns : 0)),
+        width_(std::min(columns, before_ + band.slack + (columns > rows ? columns - rows : 0)) + 1),
+        scores_((rows + 1) * width_, kUnreachable) {}
 
   size_t Begin(size_t row) const {
-    const size_t middle = rows_ == 0 ? 0 : row * columns_ / rows_;
-    const size_t begin = middle > half_ ? middle - half_ : 0;
-    return std::min(begin, columns_ + 1 - width_);
+    return std::min(row > before_ ? row - before_ : 0, columns_ + 1 - width_);
   }
   size_t End(size_t row) const { return Begin(row) + width_; }
   int32_t Get(size_t row, size_t column) const {
@@ -43,19 +56,27 @@ class Corners {
  private:
   size_t rows_;
   size_t columns_;
-  size_t half_;
+  size_t before_;  ///< how far the band reaches to the left of the diagonal
   size_t width_;
   std::vector<int32_t> scores_;
 };
 
+Alignment Undecided(size_t targets, size_t goldens) {
+  Alignment result;
+  result.target_ambiguous.resize(targets, true);
+  result.golden_ambiguous.resize(goldens, true);
+  return result;
+}
+
 class Aligner {
  public:
-  Aligner(size_t targets, size_t goldens, const AlignmentRules& rules)
+  Aligner(size_t targets, size_t goldens, const AlignmentRules& rules, const Band& band)
       : targets_(targets),
         goldens_(goldens),
         rules_(rules),
-        from_begin_(targets, goldens),
-        to_end_(targets, goldens) {}
+        band_(band),
+        from_begin_(targets, goldens, band),
+        to_end_(targets, goldens, band) {}
 
   Alignment Run() {
     FillFromBegin();
@@ -141,7 +162,18 @@ class Aligner {
         });
       }
     }
-    return Keep(candidates, target_tally, golden_tally);
+    Alignment result = Keep(candidates, target_tally, golden_tally);
+    if (band_.whole || StandsAgainstAll(target_tally, golden_tally)) return result;
+    return Undecided(targets_, goldens_);
+  }
+
+  /// An alignment that leaves the band leaves out more than `slack` items of the shorter side.
+  bool StandsAgainstAll(const std::vector<Tally>& targets,
+                        const std::vector<Tally>& goldens) const {
+    const auto left_out = [](const std::vector<Tally>& side) {
+      return static_cast<size_t>(std::ranges::count(side, 0U, &Tally::ways));
+    };
+    return (targets_ < goldens_ ? left_out(targets) : left_out(goldens)) <= band_.slack;
   }
 
   static bool AllCertain(const std::vector<Tally>& tally, size_t first, size_t count) {
@@ -174,6 +206,7 @@ class Aligner {
   size_t targets_;
   size_t goldens_;
   const AlignmentRules& rules_;
+  Band band_;
   Corners from_begin_;
   Corners to_end_;
   int32_t best_ = 0;
@@ -182,7 +215,9 @@ class Aligner {
 }  // namespace
 
 Alignment Align(size_t targets, size_t goldens, const AlignmentRules& rules) {
-  return Aligner(targets, goldens, rules).Run();
+  const Band band(targets, goldens);
+  return band.slack > 0 ? Aligner(targets, goldens, rules, band).Run()
+                        : Undecided(targets, goldens);
 }
 
 }  // namespace msprobe::graph

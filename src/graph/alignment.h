@@ -31,8 +31,9 @@ struct Alignment {
 };
 
 /// The heaviest alignment without crossings, of which only that is kept which all equally heavy
-/// ones share: where a choice would be a guess there is none. Time and memory are bounded: of long
-/// sequences only a band around the diagonal is looked at.
+/// ones share: where a choice would be a guess there is none. Time and memory are bounded: of
+/// thousands of items only alignments are looked at that leave few of the shorter side out, and
+/// where such a one could not be found all items are ambiguous.
 Alignment Align(size_t targets, size_t goldens, const AlignmentRules& rules);
 
 }  // namespace msprobe::graph
