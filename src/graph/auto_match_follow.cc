@@ -77,17 +77,10 @@ class Follower {
   void MatchCollections() {
     for (NodeId id = 1; id < target_.graph.nodes.size(); ++id) {
       if (target_.graph.nodes[id].kind != NodeKind::kApiCollection) continue;
-      NodeId golden = kNoNode;
+      const NodeId golden = pairing_.PartnersParent(id);
       float confidence = 1;
       for (const NodeId child : target_.graph.children(id)) {
-        const NodeId partner = pairing_.golden_of(child);
-        if (partner == kNoNode) continue;
-        const NodeId parent = golden_.graph.nodes[partner].parent;
-        if (golden != kNoNode && parent != golden) {
-          golden = kNoNode;
-          break;
-        }
-        golden = parent;
+        if (pairing_.golden_of(child) == kNoNode) continue;
         confidence = std::min(confidence, match_.confidence[child]);
       }
       const bool fits = golden != kNoNode && pairing_.is_free(golden) &&

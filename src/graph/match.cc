@@ -83,6 +83,17 @@ Pairing::Pairing(const Graph& target, const Graph& golden) : target_(target), go
   Link(kRootNode, kRootNode);
 }
 
+NodeId Pairing::PartnersParent(NodeId target) const {
+  NodeId parent = kNoNode;
+  for (const NodeId child : target_.children(target)) {
+    const NodeId partner = golden_of(child);
+    if (partner == kNoNode) continue;
+    if (parent != kNoNode && golden_.nodes[partner].parent != parent) return kNoNode;
+    parent = golden_.nodes[partner].parent;
+  }
+  return parent;
+}
+
 void Pairing::Link(NodeId target, NodeId golden) {
   match_.golden_of_target[target] = golden;
   match_.target_of_golden[golden] = target;

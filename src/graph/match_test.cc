@@ -208,7 +208,41 @@ TEST_F(FuzzyMatchTest, ApiElsewhereIsAnotherParent) {
   EXPECT_EQ(GoldenReason("Torch.f.0.forward"), MatchReason::kOtherParent);
 }
 
+TEST_F(FuzzyMatchTest, CollectionsMatchByWhatTheyStandBehind) {
+  const auto apis = [](FakeRankDump& dump, std::initializer_list<std::string_view> ids) {
+    for (const std::string_view id : ids) dump.Edge(id);
+  };
+  apis(*target_dump_, {"Torch.a.0.forward"});
+  apis(*golden_dump_, {"Torch.a.0.forward", "Torch.x.0.forward"});  // one more: a collection
+  BothEdge("Module.n.N.forward.0", "");
+  apis(*target_dump_, {"Torch.add.0.forward", "Torch.mul.0.forward"});
+  apis(*golden_dump_, {"Torch.add.0.forward", "Torch.mul.0.forward"});
+  target_dump_->Edge("Module.more.M.forward.0");
+  apis(*target_dump_, {"Torch.exp.0.forward", "Torch.log.0.forward"});
+  BothEdge("Module.o.O.forward.0", "");
+  apis(*target_dump_, {"Torch.add.1.forward", "Torch.mul.1.forward"});
+  apis(*golden_dump_, {"Torch.add.1.forward", "Torch.mul.1.forward"});
+  Run();
+  for (const char* api : {"Torch.a.0.forward", "Torch.add.0.forward", "Torch.mul.0.forward",
+                          "Torch.add.1.forward", "Torch.mul.1.forward"}) {
+    EXPECT_EQ(Partner(api), api);
+  }
+  EXPECT_EQ(Partner("Apis_Between_Modules.0"), "Apis_Between_Modules.1");
+  EXPECT_EQ(Partner("Apis_Between_Modules.1"), "") << "behind a module that golden has not";
+  EXPECT_EQ(Partner("Apis_Between_Modules.2"), "Apis_Between_Modules.2");
+  EXPECT_EQ(Reason("Torch.exp.0.forward"), MatchReason::kNoSuchName);
+}
+
 class MappingMatchTest : public MatchTest {};
+
+TEST_F(MappingMatchTest, ARuleGoesBeforeAnEqualName) {
+  Rule("M", "norm2", "norm1");
+  target_dump_->Edge("Module.m.norm1.N.forward.0", kNet).Edge("Module.m.norm2.N.forward.0", kNet);
+  golden_dump_->Edge("Module.m.norm1.N.forward.0", kNet);
+  Run();
+  EXPECT_EQ(Partner("Module.m.norm2.N.forward.0"), "Module.m.norm1.N.forward.0");
+  EXPECT_EQ(Partner("Module.m.norm1.N.forward.0"), "");
+}
 
 TEST_F(MappingMatchTest, RulesRenameChildrenOfAClass) {
   Rule("M", "a", "x");

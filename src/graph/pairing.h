@@ -20,6 +20,8 @@ class Pairing {
 
   NodeId golden_of(NodeId target) const { return match_.golden_of_target[target]; }
   bool is_free(NodeId golden) const { return match_.target_of_golden[golden] == kNoNode; }
+  /// The golden parent that the partners of all children of `target` share, else kNoNode.
+  NodeId PartnersParent(NodeId target) const;
   void Link(NodeId target, NodeId golden);
   /// Notes why two nodes that might have been a pair are none.
   void Reject(NodeId target, NodeId golden, MatchReason reason);

@@ -21,9 +21,16 @@ struct ModuleKey {
   bool operator==(const ModuleKey&) const = default;
 };
 
+/// Where an API was called: inside a node, or at the top level behind a module.
+struct Scope {
+  NodeId node = kNoNode;
+  bool behind = false;
+  bool operator==(const Scope&) const = default;
+};
+
 /// The calls of one API inside one scope.
 struct ApiKey {
-  NodeId scope;  ///< golden
+  Scope scope;  ///< golden
   std::string_view api;
   Direction direction;
   bool operator==(const ApiKey&) const = default;
@@ -35,7 +42,8 @@ struct KeyHash {
                static_cast<uint64_t>(key.call));
   }
   size_t operator()(const ApiKey& key) const {
-    return Mix(Mix(std::hash<std::string_view>()(key.api), key.scope),
+    const uint64_t scope = 2 * uint64_t{key.scope.node} + (key.scope.behind ? 1 : 0);
+    return Mix(Mix(std::hash<std::string_view>()(key.api), scope),
                static_cast<uint64_t>(key.direction));
   }
 };
@@ -57,12 +65,14 @@ class ScopeMatcher {
 
  private:
   static bool IsApi(const Node& node) { return node.kind == NodeKind::kApi; }
+  static bool IsCollection(const Node& node) { return node.kind == NodeKind::kApiCollection; }
 
   void PairIfNamed(NodeId id) {
     const NodeId partner = golden_.Find(target_.nodes[id].name);
-    if (partner != kNoNode && !IsApi(golden_.nodes[partner]) && pairing_.is_free(partner)) {
-      pairing_.Link(id, partner);
-    }
+    if (partner == kNoNode || IsApi(golden_.nodes[partner])) return;
+    // The number of a collection says nothing: one call more in front shifts all that follow.
+    if (IsCollection(golden_.nodes[partner])) return;
+    if (pairing_.is_free(partner)) pairing_.Link(id, partner);
   }
 
   void PairModulesByName() {
@@ -85,25 +95,55 @@ class ScopeMatcher {
       const uint32_t path = golden_paths.path_of(id);
       if (path != PathTree::kNoPath) golden_modules.try_emplace(key(golden_.nodes[id], path), id);
     }
-    for (NodeId id = 1; id < target_.nodes.size(); ++id) {
-      const Node& node = target_.nodes[id];
-      if (IsApi(node)) continue;
-      const uint32_t path = target_paths.path_of(id);
-      if (path == PathTree::kNoPath) {  // groups and collections
-        PairIfNamed(id);
-        continue;
+    const auto pair_by_path = [&](bool renamed) {
+      for (NodeId id = 1; id < target_.nodes.size(); ++id) {
+        const uint32_t path = target_paths.path_of(id);
+        if (path == PathTree::kNoPath || map.golden[path] == PathTree::kNoPath) continue;
+        if (map.renamed[path] != renamed) continue;
+        const auto it = golden_modules.find(key(target_.nodes[id], map.golden[path]));
+        if (it == golden_modules.end() || !pairing_.is_free(it->second)) continue;
+        pairing_.Link(id, it->second);
+        pairing_.match().by_mapping[id] = !options_.fuzzy || renamed;
       }
-      if (map.golden[path] == PathTree::kNoPath) continue;
-      const auto it = golden_modules.find(key(node, map.golden[path]));
-      if (it == golden_modules.end() || !pairing_.is_free(it->second)) continue;
-      pairing_.Link(id, it->second);
-      pairing_.match().by_mapping[id] = !options_.fuzzy || map.renamed[path];
+    };
+    pair_by_path(true);  // what a rule says goes before what only happens to have the same name
+    pair_by_path(false);
+    for (NodeId id = 1; id < target_.nodes.size(); ++id) {
+      if (!IsApi(target_.nodes[id]) && target_paths.path_of(id) == PathTree::kNoPath) {
+        PairIfNamed(id);  // groups
+      }
     }
   }
 
   /// A mapping also bridges prefixes: Torch.gelu is Functional.gelu elsewhere.
   std::string_view ApiName(const NodeName& name) const {
     return options_.use_mapping ? name.api : name.api_id;
+  }
+
+  /// Of what stands at the top level, APIs and collections: the last module in front of it that has
+  /// a partner there; the root where there is none. Whether a run of calls is a collection, and
+  /// which number it has, depends on calls that may be missing on the other side.
+  template <class Partner>
+  static std::vector<NodeId> ModulesInFront(const Graph& graph, const Graph& other,
+                                            const Partner& partner_of) {
+    std::vector<NodeId> in_front(graph.nodes.size(), kNoNode);
+    NodeId last = kRootNode;
+    for (const NodeId id : graph.children(kRootNode)) {
+      if (IsApi(graph.nodes[id]) || IsCollection(graph.nodes[id])) {
+        in_front[id] = last;
+        continue;
+      }
+      const NodeId partner = partner_of(id);
+      if (partner != kNoNode && other.nodes[partner].parent == kRootNode) last = id;
+    }
+    return in_front;
+  }
+
+  static Scope ScopeOf(const Graph& graph, const std::vector<NodeId>& in_front, NodeId api) {
+    const NodeId parent = graph.nodes[api].parent;
+    if (parent == kRootNode) return {in_front[api], true};
+    if (IsCollection(graph.nodes[parent])) return {in_front[parent], true};
+    return {parent, false};
   }
 
   /// Inside two matched scopes the n-th call of an API belongs to the n-th call of the same one.
@@ -115,22 +155,27 @@ class ScopeMatcher {
     std::unordered_map<ApiKey, Queue, KeyHash> queues;
     queues.reserve(golden_.nodes.size() / 2);
     std::vector<NodeId> next(golden_.nodes.size(), kNoNode);
-    for (NodeId id = 1; id < golden_.nodes.size(); ++id) {
+    const std::vector<NodeId> target_front =
+        ModulesInFront(target_, golden_, [this](NodeId id) { return pairing_.golden_of(id); });
+    const std::vector<NodeId> golden_front = ModulesInFront(
+        golden_, target_, [this](NodeId id) { return pairing_.match().target_of_golden[id]; });
+    for (const NodeId id : EntryOrder(golden_)) {
       const Node& node = golden_.nodes[id];
       if (!IsApi(node)) continue;
       const NodeName name = ParseNodeName(node.name);
-      const auto [it, is_new] =
-          queues.try_emplace({node.parent, ApiName(name), name.direction}, Queue{id, id});
+      const auto [it, is_new] = queues.try_emplace(
+          {ScopeOf(golden_, golden_front, id), ApiName(name), name.direction}, Queue{id, id});
       if (is_new) continue;
       next[it->second.last] = id;
       it->second.last = id;
     }
     Match& match = pairing_.match();
-    for (const NodeId id : ParentsFirst(target_)) {
+    for (const NodeId id : EntryOrder(target_)) {
       const Node& node = target_.nodes[id];
       if (!IsApi(node)) continue;
-      const NodeId scope = pairing_.golden_of(node.parent);
-      if (scope == kNoNode) {
+      Scope scope = ScopeOf(target_, target_front, id);
+      scope.node = pairing_.golden_of(scope.node);
+      if (scope.node == kNoNode) {
         match.target_reason[id] = MatchReason::kParentUnmatched;
         continue;
       }
@@ -142,7 +187,18 @@ class ScopeMatcher {
       pairing_.Link(id, partner);
       match.by_mapping[id] = options_.use_mapping && !options_.fuzzy;
     }
+    PairCollections();
     ExplainFreeApis();
+  }
+
+  /// A collection belongs to the one that holds the partners of its calls.
+  void PairCollections() {
+    for (const NodeId id : target_.children(kRootNode)) {
+      if (!IsCollection(target_.nodes[id])) continue;
+      const NodeId partner = pairing_.PartnersParent(id);
+      if (partner == kNoNode || !IsCollection(golden_.nodes[partner])) continue;
+      if (pairing_.is_free(partner)) pairing_.Link(id, partner);
+    }
   }
 
   void ExplainFreeApis() {
@@ -150,7 +206,9 @@ class ScopeMatcher {
     for (NodeId id = 1; id < golden_.nodes.size(); ++id) {
       const Node& node = golden_.nodes[id];
       if (!IsApi(node) || !pairing_.is_free(id)) continue;
-      if (pairing_.is_free(node.parent)) match.golden_reason[id] = MatchReason::kParentUnmatched;
+      if (pairing_.is_free(node.parent) && !IsCollection(golden_.nodes[node.parent])) {
+        match.golden_reason[id] = MatchReason::kParentUnmatched;
+      }
       const NodeId namesake = target_.Find(node.name);
       if (namesake != kNoNode && match.target_reason[namesake] == MatchReason::kNoSuchName) {
         pairing_.Reject(namesake, id, MatchReason::kOtherParent);
