@@ -20,6 +20,11 @@ namespace {
 constexpr size_t kNodesPerPart = 512;
 constexpr size_t kTensorNodesPerPart = 4;  // nodes with tensor files: even work for few nodes
 
+void Note(std::string fact, base::Diagnostics* diagnostics) {
+  diagnostics->Add(base::DiagnosticKind::kNote,
+                   Status(StatusCode::kInvalidArgument, std::move(fact)));
+}
+
 /// Puts the parts into the comparison in their order.
 class Assembler {
  public:
@@ -44,7 +49,9 @@ class Assembler {
     const bool real_data = comparison_.mode == CompareMode::kRealData;
     for (ValueResult& value : part.values) {
       value.reason = reason_ids[value.reason];
-      if (real_data) value.metrics[kUlpPlace] += first_ulps;  // NaN, none, stays NaN
+      by_statistics_ += value.by_statistics;
+      if (!real_data || value.by_statistics) continue;
+      value.metrics[kUlpPlace] += first_ulps;  // NaN, none, stays NaN
     }
     comparison_.ulps.insert(comparison_.ulps.end(), part.ulps.begin(), part.ulps.end());
     comparison_.values.insert(comparison_.values.end(), part.values.begin(), part.values.end());
@@ -64,7 +71,13 @@ class Assembler {
   }
 
   const std::vector<graph::NodeId>& huge() const { return huge_; }
-  void Finish() { comparison_.reasons = reasons_.reasons(); }
+  void Finish() {
+    comparison_.reasons = reasons_.reasons();
+    if (by_statistics_ == 0) return;
+    Note("some values have no tensor file on both sides: their statistics are compared (" +
+             std::to_string(by_statistics_) + ")",
+         &diagnostics_);
+  }
 
  private:
   /// For what the nodes to come will need if they are like those before: doubling would at its end
@@ -85,6 +98,7 @@ class Assembler {
   ReasonTable reasons_;
   std::vector<graph::NodeId> huge_;
   size_t nodes_done_ = 0;
+  uint64_t by_statistics_ = 0;
 };
 
 bool Cancelled(const CompareOptions& options) {
@@ -192,11 +206,6 @@ void JudgeParents(Comparison* comparison) {
   }
 }
 
-void Note(std::string fact, base::Diagnostics* diagnostics) {
-  diagnostics->Add(base::DiagnosticKind::kNote,
-                   Status(StatusCode::kInvalidArgument, std::move(fact)));
-}
-
 }  // namespace
 
 void AppendUlps(const stats::UlpCounts& counts, std::string* out) {
@@ -213,7 +222,8 @@ void AppendUlps(const stats::UlpCounts& counts, std::string* out) {
 
 const stats::UlpCounts* Comparison::UlpsOf(const ValueResult& value) const {
   const double place = value.metrics[kUlpPlace];
-  if (mode != CompareMode::kRealData || !(place < static_cast<double>(ulps.size()))) return nullptr;
+  if (mode != CompareMode::kRealData || value.by_statistics) return nullptr;
+  if (!(place < static_cast<double>(ulps.size()))) return nullptr;
   return &ulps[static_cast<size_t>(place)];
 }
 

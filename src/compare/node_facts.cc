@@ -168,7 +168,7 @@ void FactGatherer::NoteSizes(graph::NodeId id, const Record& golden) {
     const Value& value = record_->values[i];
     if (value.kind != ValueKind::kTensor) continue;
     facts_->dtype = Coarser(facts_->dtype, value.dtype);
-    dtypes_differ |= results_ != nullptr && results_[i].reason != 0;
+    dtypes_differ |= results_ != nullptr && !results_[i].dtype_equal;
   }
   facts_->reduction = ReductionLength(comparison_.target->nodes[id], *record_);
   if (!dtypes_differ) return;

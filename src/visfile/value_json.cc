@@ -161,6 +161,7 @@ void AppendResult(const Value& value, const Comparison& comparison, const ValueR
       has_metrics = AppendMetrics(result, kStatisticsKeys, kFirstPercent, out);
       break;
     case CompareMode::kRealData:
+      if (result.by_statistics) break;  // its reason says so
       has_metrics = AppendMetrics(result, kRealDataKeys, kRealDataKeys.size(), out);
       break;
     case CompareMode::kMd5:
