@@ -28,6 +28,9 @@ class ToleranceLearner {
  private:
   struct Seen {
     double error = 0;
+    double parameter_error = 0;
+    double integer_error = 0;
+    bool has_integers = false;
     double rounding = 0;
   };
   bool by_pattern_;
