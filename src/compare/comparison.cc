@@ -206,6 +206,18 @@ void JudgeParents(Comparison* comparison) {
   }
 }
 
+/// The checksums of a dump are all of one kind: the first says which.
+bool HasXorChecksums(const dump::RankDump& dump) {
+  dump::Record record;
+  for (dump::EntryId entry = 0; entry < dump.entry_count(); ++entry) {
+    if (!dump.Read(entry, &record).ok()) continue;  // reported by whoever compares it
+    for (const dump::Value& value : record.values) {
+      if (!value.md5.empty()) return value.md5.starts_with("0x");
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 void AppendUlps(const stats::UlpCounts& counts, std::string* out) {
@@ -257,10 +269,14 @@ CompareMode ChooseMode(const dump::RankDump& target, const dump::RankDump& golde
     }
     return CompareMode::kStructure;
   }
-  if (target.has_checksums() && golden.has_checksums()) return CompareMode::kMd5;
-  if (target.task() == Task::kTensor && golden.task() == Task::kTensor) {
-    return CompareMode::kRealData;
+  const bool files = target.task() == Task::kTensor && golden.task() == Task::kTensor;
+  if (target.has_checksums() && golden.has_checksums()) {
+    if (HasXorChecksums(target) == HasXorChecksums(golden)) return CompareMode::kMd5;
+    Note(std::string("the checksums of the two sides are of different kinds: ") +
+             (files ? "tensor files" : "statistics") + " are compared",
+         diagnostics);
   }
+  if (files) return CompareMode::kRealData;
   if (target.task() != golden.task()) {
     Note("the tasks of the two sides differ: statistics are compared", diagnostics);
   }

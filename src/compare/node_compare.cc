@@ -280,7 +280,7 @@ void NodeComparer::CompareChecksums(const Value& target, const Value& golden, Va
     return Raise(NodeStatus::kWarning, "not compared: no checksum of the same kind on both sides",
                  result);
   }
-  evidence->compared = true;
+  evidence->compared = result->md5_compared = true;
   result->md5_equal = verdict == ChecksumVerdict::kEqual;
   evidence->error = result->md5_equal ? 0 : 1;
   if (!result->md5_equal) Raise(NodeStatus::kError, "the checksum differs", result);

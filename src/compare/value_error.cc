@@ -103,9 +103,7 @@ ValueError MeasureValue(CompareMode mode, const dump::Record& record, const dump
       if (result.by_statistics) return MeasureStatistics(record, value, result, smallest_scale);
       return result.unreadable ? ValueError{}
                                : MeasureElements(record, value, result, smallest_scale);
-    case CompareMode::kMd5:
-      if (result.md5_equal) return {true, 0};
-      return {result.status == NodeStatus::kError, 1};
+    case CompareMode::kMd5: return {result.md5_compared, result.md5_equal ? 0.0 : 1.0};
     case CompareMode::kStructure: return {};
   }
   return {};
