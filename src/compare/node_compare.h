@@ -69,8 +69,8 @@ class NodeComparer {
                         Evidence* evidence);
   void CompareElements(const dump::Value& target, const dump::Value& golden, ValueResult* result,
                        Evidence* evidence);
-  void CompareWithoutFile(const dump::Value& target, const dump::Value& golden,
-                          ValueResult* result, Evidence* evidence);
+  void CompareWithoutFile(const dump::Value& target, const dump::Value& golden, ValueResult* result,
+                          Evidence* evidence);
   void Judge(graph::NodeId node, NodeResult* result);
   void JudgeValues(NodeResult* result);
   void Raise(NodeStatus status, std::string_view reason, NodeResult* result);

@@ -26,7 +26,7 @@ class ToleranceProfile {
     std::string pattern;  ///< of node names; * any text, ? any letter
     double bound = 0;     ///< largest error that is fine, in units of the tensor's own size
     std::optional<double> parameters = {};  ///< that of parameters; none: as `bound`
-    std::optional<double> integers = {};    ///< of whole numbers, below `bound`; none: as all others
+    std::optional<double> integers = {};  ///< of whole numbers, below `bound`; none: as all others
   };
 
   /// The first rule whose pattern fits; null: the default holds.

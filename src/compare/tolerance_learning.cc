@@ -20,14 +20,14 @@ double Rounding(const NodeFacts& node) {
 
 }  // namespace
 
-void ToleranceLearner::Add(const Comparison& comparison, size_t threads) {
+void ToleranceLearner::Add(const Comparison& comparison, size_t threads, const PlaceOf& place_of) {
   const FactTable facts = GatherFacts(comparison, threads, nullptr);
   for (const graph::NodeId id : graph::EntryOrder(*comparison.target)) {
     const NodeFacts& node = facts.nodes[id];
     const double error = std::max(node.error_in, node.error_out);
     if (!node.compared || !std::isfinite(error)) continue;
-    const std::string_view name = comparison.target->nodes[id].name;
-    const std::string place = by_pattern_ ? NamePattern(name) : std::string(name);
+    const std::string place = place_of(id);
+    if (place.empty()) continue;
     const auto [it, is_new] = seen_.try_emplace(place);
     if (is_new) order_.push_back(place);
     Seen& seen = it->second;

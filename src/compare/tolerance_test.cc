@@ -82,7 +82,8 @@ TEST(ToleranceProfile, ErrorsNameTheLine) {
   EXPECT_THAT(fact("rules:\n- {name: a, bound: 1}\n- {name: b}"), HasSubstr("line 3"));
   EXPECT_THAT(fact("rules:\n- {name: a, bound: -1}"), HasSubstr("the bound of a is not a number"));
   EXPECT_THAT(fact("rules:\n- {name: a, bound: .nan}"), HasSubstr("not a number"));
-  EXPECT_THAT(fact("rules:\n- {name: a, bound: 1, integers: x}"), HasSubstr("'integers' of a is not"));
+  EXPECT_THAT(fact("rules:\n- {name: a, bound: 1, integers: x}"),
+              HasSubstr("'integers' of a is not"));
   EXPECT_THAT(fact("roundings: {int32: 4}"), HasSubstr("'int32' is not a dtype that rounds"));
   EXPECT_THAT(fact("rules: ["), HasSubstr("of the tolerances"));
 }

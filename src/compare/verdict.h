@@ -35,9 +35,9 @@ struct Evidence {
   bool is_tensor = false;
   bool compared = false;
   bool by_statistics = false;  ///< real data: a tensor file is missing
-  double error = 0;       ///< statistics: largest relative error; md5: 0 or 1; may be infinite
-  double norm_error = 0;  ///< statistics, real data: relative error of the norm
-  double ratio = 1;       ///< real data: One Thousandth Err Ratio
+  double error = 0;            ///< statistics: largest relative error; md5: 0 or 1; may be infinite
+  double norm_error = 0;       ///< statistics, real data: relative error of the norm
+  double ratio = 1;            ///< real data: One Thousandth Err Ratio
   double cosine = std::numeric_limits<double>::quiet_NaN();  ///< real data
 };
 

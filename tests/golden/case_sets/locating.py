@@ -203,6 +203,34 @@ def references():
     case("tolerance/reference_rule", "a rule of the user comes before the reference",
          "msprobe compare far bench --tolerance t.yaml" + run,
          {**files, "t.yaml": f"rules:\n- {{name: {RELU}, bound: 0.1}}\n"})
+
+
+    def renamed(dump, names):
+        """Other names for some nodes."""
+        for part in (dump.data, dump.construct, dump.stack):
+            for name, other in names.items():
+                part[other] = part.pop(name)
+        for name, parent in dump.construct.items():
+            dump.construct[name] = names.get(parent, parent)
+        return dump
+
+    # Golden's error at relu belongs to the target's relu, whatever that is called.
+    numbers = {RELU: "Functional.relu.7.forward"}
+    paths = {FC1: FC1.replace("fc1", "dense1")}
+    noisy = {RELU: 1.01, FC1: 1.01}
+    other = {"high": small(), "bench": small(out=noisy)}
+    case("tolerance/reference_fuzzy", "three-way, -fm: golden's error counts for its partner",
+         [f"msprobe compare {name} bench -fm" + run for name in ("near", "far")],
+         {**other, "near": renamed(small(out={RELU: 0.98}), numbers),
+          "far": renamed(small(out={RELU: 1.05}), numbers)})
+    case("tolerance/reference_mapping", "three-way, -lm: the reference is named as golden is",
+         [f"msprobe compare {name} bench -lm map.yaml" + run for name in ("near", "far")],
+         {**other, "near": renamed(small(out={FC1: 0.98}), paths),
+          "far": renamed(small(out={FC1: 1.05}), paths), "map.yaml": "Net:\n  dense1: fc1\n"})
+    strange = Dump().forward("Torch.other.0.forward", None, [tensor()], [tensor()])
+    case("tolerance/reference_unpaired", "a reference that has no node in common is an error",
+         "msprobe compare near bench --reference strange",
+         {"near": small(), "bench": small(), "strange": strange})
     checked = {}
     for side, text in (("npu", "00000001"), ("bench", "00000002"), ("high", "00000003")):
         checked[side] = small()
