@@ -26,6 +26,16 @@ bool IsEmpty(const Record& record, const Value& value) {
   return std::find(begin, begin + value.shape_size, 0) != begin + value.shape_size;
 }
 
+constexpr std::array<std::string_view, 4> kStatisticNames = {"Max", "Min", "Mean", "Norm"};
+/// Some tools record no Mean and Norm of whole numbers. Max and Min do not see numbers that change
+/// places: what they agree in is fine, but not all there is to compare. See report/left_out.cc.
+constexpr char kInPart[] = "compared only in part: ";
+
+void AppendName(std::string_view name, std::string* list) {
+  if (!list->empty()) list->append(", ");
+  list->append(name);
+}
+
 // The place of the worst value is worth a word: "the shape differs (input.1)".
 std::string AtPlace(std::string_view reason, std::string_view key) {
   return std::string(reason) + " (" + std::string(key) + ")";
@@ -51,6 +61,13 @@ void NodeComparer::Raise(NodeStatus status, std::string_view reason, ValueResult
   if (status < result->status || (status == result->status && result->reason != 0)) return;
   result->status = status;
   result->reason = results_.reasons.Intern(reason);
+}
+
+/// Beside what is said already ("the dtype differs").
+void NodeComparer::AddReason(std::string_view reason, ValueResult* result) {
+  std::string all = results_.reasons.text(result->reason);
+  if (!all.empty()) all += "; ";
+  result->reason = results_.reasons.Intern(all.append(reason));
 }
 
 void NodeComparer::Compare(graph::NodeId target_node) {
@@ -235,9 +252,12 @@ bool NodeComparer::CompareNumbers(const Value& target, const Value& golden, Valu
       JudgeStatistic(target.max, golden.max), JudgeStatistic(target.min, golden.min),
       JudgeStatistic(target.mean, golden.mean), JudgeStatistic(target.norm, golden.norm)};
   bool special = false;
+  std::string golden_lacks, target_lacks;
   for (size_t i = 0; i < verdicts.size(); ++i) {
     result->metrics[i] = verdicts[i].difference;
     result->metrics[4 + i] = verdicts[i].relative_error;
+    if (verdicts[i].target_only) AppendName(kStatisticNames[i], &golden_lacks);
+    if (verdicts[i].golden_only) AppendName(kStatisticNames[i], &target_lacks);
     if (!verdicts[i].compared) continue;
     evidence->compared = true;
     evidence->error = std::max(evidence->error, verdicts[i].relative_error);
@@ -250,7 +270,10 @@ bool NodeComparer::CompareNumbers(const Value& target, const Value& golden, Valu
   } else if (result->nan_on_both_sides) {
     Raise(NodeStatus::kPass, "NaN on both sides", result);
   }
-  return evidence->compared;
+  if (!evidence->compared) return false;
+  if (!golden_lacks.empty()) AddReason(kInPart + ("golden recorded no " + golden_lacks), result);
+  if (!target_lacks.empty()) AddReason(kInPart + ("target recorded no " + target_lacks), result);
+  return true;
 }
 
 void NodeComparer::CompareStatistics(const Value& target, const Value& golden, ValueResult* result,
@@ -299,7 +322,7 @@ void NodeComparer::CompareWithoutFile(const Value& target, const Value& golden, 
                                 : !target.data_name.empty() ? "golden has no tensor file"
                                                             : "no tensor file on either side";
   if (result->by_statistics) {
-    return Raise(NodeStatus::kPass, "only statistics are compared: " + std::string(fact), result);
+    return AddReason("only statistics are compared: " + std::string(fact), result);
   }
   Raise(NodeStatus::kWarning, "not compared: " + std::string(fact), result);
 }

@@ -75,6 +75,7 @@ class NodeComparer {
   void JudgeValues(NodeResult* result);
   void Raise(NodeStatus status, std::string_view reason, NodeResult* result);
   void Raise(NodeStatus status, std::string_view reason, ValueResult* result);
+  void AddReason(std::string_view reason, ValueResult* result);
 
   Sides sides_;
   CompareMode mode_;

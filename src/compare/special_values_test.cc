@@ -116,6 +116,22 @@ TEST(SpecialValues, BoolAndIntegersAreExactInStatistics) {
   EXPECT_EQ(CompareOutputs(bools("true"), bools("true")).node(kApi).index, 0);
 }
 
+// Max and Min of shuffled whole numbers agree.
+TEST(SpecialValues, AStatisticOnOneSideOnlyIsSaidToBeLeftOut) {
+  const std::string whole = TestTensor{"7", "0", "3.5", "9.0", "torch.int64"}.Json();
+  const std::string part = TestTensor{"7", "0", "null", "null", "torch.int64"}.Json();
+  const TestResult golden_lacks = CompareOutputs(whole, part);
+  EXPECT_EQ(golden_lacks.node(kApi).index, 0);
+  EXPECT_EQ(golden_lacks.node(kApi).status, NodeStatus::kPass);
+  EXPECT_THAT(golden_lacks.reason(kApi),
+              HasSubstr("compared only in part: golden recorded no Mean, Norm (output.0)"));
+  EXPECT_THAT(CompareOutputs(part, whole).reason(kApi), HasSubstr("target recorded no Mean, Norm"));
+  EXPECT_EQ(CompareOutputs(part, part).reason(kApi), "");
+  const std::string other = TestTensor{"7", "0", "3.5", "9.0", "torch.int32"}.Json();
+  EXPECT_THAT(CompareOutputs(other, part).reason(kApi),
+              HasSubstr("the dtype differs; compared only"));
+}
+
 // ---- the table of special values, real data ----
 
 struct RealDataRow {

@@ -114,6 +114,8 @@ double OnScaleOfRealData(double index) {
 // The table of special values: target, golden → verdict.
 StatisticVerdict JudgeStatistic(const dump::Statistic& target, const dump::Statistic& golden) {
   StatisticVerdict verdict;
+  verdict.target_only = target.has_number() && !golden.has_number();
+  verdict.golden_only = golden.has_number() && !target.has_number();
   if (!target.has_number() || !golden.has_number()) return verdict;
   verdict.compared = true;
   const double t = target.number;

@@ -12,7 +12,9 @@ namespace msprobe::compare {
 
 /// One recorded statistic of target against golden, with every special value of the rules.
 struct StatisticVerdict {
-  bool compared = false;             ///< both sides recorded a number
+  bool compared = false;     ///< both sides recorded a number
+  bool target_only = false;  ///< golden recorded none
+  bool golden_only = false;
   bool special_on_one_side = false;  ///< NaN or infinity on one side only, or of other sign
   bool nan_on_both_sides = false;
   double difference = std::numeric_limits<double>::quiet_NaN();      ///< NaN: not a finite number
