@@ -26,11 +26,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto again = ParseToleranceProfile(profile->ToYaml("learned"), "again.yaml");
   if (!again.ok() || again->rules().size() != profile->rules().size()) std::abort();
   for (const char* node : kNodes) {
-    const auto bound = profile->Bound(node);
-    const auto read = again->Bound(node);
-    if (bound.has_value() != read.has_value()) std::abort();
-    if (!bound) continue;
-    if (!std::isfinite(*bound) || *bound < 0 || !Near(*bound, *read)) std::abort();
+    const auto* rule = profile->RuleOf(node);
+    const auto* read = again->RuleOf(node);
+    if ((rule == nullptr) != (read == nullptr)) std::abort();
+    if (rule == nullptr) continue;
+    if (rule->parameters.has_value() != read->parameters.has_value()) std::abort();
+    if (rule->integers.has_value() != read->integers.has_value()) std::abort();
+    if (!std::isfinite(rule->bound) || rule->bound < 0 || !Near(rule->bound, read->bound)) {
+      std::abort();
+    }
   }
   return 0;
 }

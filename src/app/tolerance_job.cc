@@ -30,7 +30,10 @@ class LearningSink final : public UnitSink {
           turn.plan.target.directory.string());
     }
     const std::lock_guard lock(mutex_);
-    learner_.Add(comparison, turn.threads);
+    // Other steps and ranks have other call numbers.
+    learner_.Add(comparison, turn.threads, [&](graph::NodeId id) {
+      return compare::NamePattern(comparison.target->nodes[id].name);
+    });
     return Status::Ok();
   }
 
@@ -38,7 +41,7 @@ class LearningSink final : public UnitSink {
 
  private:
   std::mutex mutex_;
-  compare::ToleranceLearner learner_{/*by_pattern=*/true};
+  compare::ToleranceLearner learner_;
 };
 
 }  // namespace

@@ -116,6 +116,7 @@ class JobRunner {
     size_t threads = 1;
     bool find_causes = false;
     bool tell_progress = false;
+    bool map_names = true;  ///< by the rules of the layer mapping
   };
 
   bool cancelled() const { return cancel_ != nullptr && cancel_->cancelled(); }
@@ -132,6 +133,7 @@ class JobRunner {
   Result<compare::Comparison> Pair(size_t index, const GraphPointer& target,
                                    const GraphPointer& golden, const PairUse& use);
   Result<compare::DivergenceReport> JudgeWithReference(size_t index, const Graphs& graphs,
+                                                       const graph::Match& match,
                                                        size_t inner_threads);
   void NoteAppliedRules(const std::vector<bool>& applied);
   void TellUnusedRules(base::Diagnostics* diagnostics) const;
@@ -352,6 +354,7 @@ Result<compare::Comparison> JobRunner::Pair(size_t index, const GraphPointer& ta
       compare::ChooseMode(*target->dump, *golden->dump, &work.diagnostics);
   std::optional<base::StageTimer> stage(std::in_place, "match");
   graph::MatchOptions match_options = match_options_;
+  if (!use.map_names) match_options.mapping = {};
   match_options.threads = use.threads;
   match_options.cancel = cancel_;
   match_options.leave_records = true;
@@ -411,7 +414,8 @@ Status JobRunner::ComparePair(size_t index, const Graphs& graphs, size_t inner_t
   std::optional<base::StageTimer> stage(std::in_place, "find causes");
   compare::DivergenceReport divergences;
   if (work.plan.reference) {
-    MSPROBE_ASSIGN_OR_RETURN(divergences, JudgeWithReference(index, graphs, inner_threads));
+    MSPROBE_ASSIGN_OR_RETURN(divergences,
+                             JudgeWithReference(index, graphs, comparison.match, inner_threads));
     compare::RaiseCulprits(divergences, &comparison);
   } else {
     divergences = compare::FindDivergences(&comparison, inner_threads, &tolerance_);
@@ -430,15 +434,18 @@ Status JobRunner::ComparePair(size_t index, const Graphs& graphs, size_t inner_t
 }
 
 Result<compare::DivergenceReport> JobRunner::JudgeWithReference(size_t index, const Graphs& graphs,
+                                                                const graph::Match& match,
                                                                 size_t inner_threads) {
   ThreeRuns runs{graphs.target, graphs.golden, nullptr};
   MSPROBE_ASSIGN_OR_RETURN(runs.reference, Build(*works_[index].plan.reference, inner_threads,
                                                  &works_[index].diagnostics));
   return JudgeByReference(
-      runs, tolerance_, inner_threads, [&](const GraphPointer& target, const GraphPointer& golden) {
+      runs, match, tolerance_, inner_threads,
+      [&](const GraphPointer& target, const GraphPointer& golden, bool map_names) {
         // The other pair only says how far golden is off.
         const bool judged = target == graphs.target;
-        return Pair(index, target, golden, {.threads = inner_threads, .find_causes = judged});
+        return Pair(index, target, golden,
+                    {.threads = inner_threads, .find_causes = judged, .map_names = map_names});
       });
 }
 

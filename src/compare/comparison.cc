@@ -20,6 +20,11 @@ namespace {
 constexpr size_t kNodesPerPart = 512;
 constexpr size_t kTensorNodesPerPart = 4;  // nodes with tensor files: even work for few nodes
 
+void Note(std::string fact, base::Diagnostics* diagnostics) {
+  diagnostics->Add(base::DiagnosticKind::kNote,
+                   Status(StatusCode::kInvalidArgument, std::move(fact)));
+}
+
 /// Puts the parts into the comparison in their order.
 class Assembler {
  public:
@@ -44,7 +49,9 @@ class Assembler {
     const bool real_data = comparison_.mode == CompareMode::kRealData;
     for (ValueResult& value : part.values) {
       value.reason = reason_ids[value.reason];
-      if (real_data) value.metrics[kUlpPlace] += first_ulps;  // NaN, none, stays NaN
+      by_statistics_ += value.by_statistics;
+      if (!real_data || value.by_statistics) continue;
+      value.metrics[kUlpPlace] += first_ulps;  // NaN, none, stays NaN
     }
     comparison_.ulps.insert(comparison_.ulps.end(), part.ulps.begin(), part.ulps.end());
     comparison_.values.insert(comparison_.values.end(), part.values.begin(), part.values.end());
@@ -64,7 +71,13 @@ class Assembler {
   }
 
   const std::vector<graph::NodeId>& huge() const { return huge_; }
-  void Finish() { comparison_.reasons = reasons_.reasons(); }
+  void Finish() {
+    comparison_.reasons = reasons_.reasons();
+    if (by_statistics_ == 0) return;
+    Note("some values have no tensor file on both sides: their statistics are compared (" +
+             std::to_string(by_statistics_) + ")",
+         &diagnostics_);
+  }
 
  private:
   /// For what the nodes to come will need if they are like those before: doubling would at its end
@@ -85,6 +98,7 @@ class Assembler {
   ReasonTable reasons_;
   std::vector<graph::NodeId> huge_;
   size_t nodes_done_ = 0;
+  uint64_t by_statistics_ = 0;
 };
 
 bool Cancelled(const CompareOptions& options) {
@@ -192,9 +206,16 @@ void JudgeParents(Comparison* comparison) {
   }
 }
 
-void Note(std::string fact, base::Diagnostics* diagnostics) {
-  diagnostics->Add(base::DiagnosticKind::kNote,
-                   Status(StatusCode::kInvalidArgument, std::move(fact)));
+/// The checksums of a dump are all of one kind: the first says which.
+bool HasXorChecksums(const dump::RankDump& dump) {
+  dump::Record record;
+  for (dump::EntryId entry = 0; entry < dump.entry_count(); ++entry) {
+    if (!dump.Read(entry, &record).ok()) continue;  // reported by whoever compares it
+    for (const dump::Value& value : record.values) {
+      if (!value.md5.empty()) return value.md5.starts_with("0x");
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -213,7 +234,8 @@ void AppendUlps(const stats::UlpCounts& counts, std::string* out) {
 
 const stats::UlpCounts* Comparison::UlpsOf(const ValueResult& value) const {
   const double place = value.metrics[kUlpPlace];
-  if (mode != CompareMode::kRealData || !(place < static_cast<double>(ulps.size()))) return nullptr;
+  if (mode != CompareMode::kRealData || value.by_statistics) return nullptr;
+  if (!(place < static_cast<double>(ulps.size()))) return nullptr;
   return &ulps[static_cast<size_t>(place)];
 }
 
@@ -247,10 +269,14 @@ CompareMode ChooseMode(const dump::RankDump& target, const dump::RankDump& golde
     }
     return CompareMode::kStructure;
   }
-  if (target.has_checksums() && golden.has_checksums()) return CompareMode::kMd5;
-  if (target.task() == Task::kTensor && golden.task() == Task::kTensor) {
-    return CompareMode::kRealData;
+  const bool files = target.task() == Task::kTensor && golden.task() == Task::kTensor;
+  if (target.has_checksums() && golden.has_checksums()) {
+    if (HasXorChecksums(target) == HasXorChecksums(golden)) return CompareMode::kMd5;
+    Note(std::string("the checksums of the two sides are of different kinds: ") +
+             (files ? "tensor files" : "statistics") + " are compared",
+         diagnostics);
   }
+  if (files) return CompareMode::kRealData;
   if (target.task() != golden.task()) {
     Note("the tasks of the two sides differ: statistics are compared", diagnostics);
   }

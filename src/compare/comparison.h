@@ -37,10 +37,15 @@ std::string_view NodeStatusName(NodeStatus status);
 struct ValueResult {
   std::array<double, 8> metrics;
   uint32_t golden_value = UINT32_MAX;  ///< index into the golden record's values; none: no partner
+  bool md5_compared = false;           ///< kMd5 only: both sides have a checksum of the same kind
   bool md5_equal = false;              ///< kMd5 only
   bool unreadable = false;             ///< kRealData only
+  /// kRealData only: a tensor file is missing, its metrics are those of statistics. They judge it,
+  /// but stand in no file, whose columns are of real data.
+  bool by_statistics = false;
   bool nan_on_both_sides = false;
   bool requires_grad_equal = true;
+  bool dtype_equal = true;
   NodeStatus status = NodeStatus::kPass;
   uint32_t reason = 0;  ///< into Comparison::reasons; 0 = none
 };

@@ -149,8 +149,21 @@ TEST(Checksums, EqualDifferentAndOfTwoKinds) {
   EXPECT_FALSE(different.value(kApi, 1).md5_equal);
   EXPECT_EQ(CompareChecksums("0x0123456789abcdef", "0x0123456789abcdef").node(kApi).index, 0);
   const TestResult kinds = CompareChecksums("0badcafe", "0x0123456789abcdef");
-  EXPECT_TRUE(std::isnan(kinds.node(kApi).index));
-  EXPECT_EQ(kinds.node(kApi).status, NodeStatus::kWarning);
+  EXPECT_EQ(kinds.comparison.mode, CompareMode::kStatistics);
+  EXPECT_EQ(kinds.node(kApi).index, 0);
+  EXPECT_THAT(kinds.diagnostics, testing::SizeIs(1));
+}
+
+TEST(Checksums, AMissingOneSaysNothing) {
+  TestTensor with, without;
+  with.extra = "\"md5\": \"0badcafe\"";
+  TestDump target("target"), golden("golden");
+  target.Add(kApi, "", Forward({with.Json()}, {with.Json()}));
+  golden.Add(kApi, "", Forward({with.Json()}, {without.Json()}));
+  const TestResult result = CompareDumps(target, golden);
+  EXPECT_EQ(result.comparison.mode, CompareMode::kMd5);
+  EXPECT_TRUE(result.value(kApi, 0).md5_compared);
+  EXPECT_FALSE(result.value(kApi, 1).md5_compared);
 }
 
 TEST(Structure, HasNoIndexAndSeesShapes) {

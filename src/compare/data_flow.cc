@@ -23,7 +23,7 @@ DataFlow::DataFlow(const Comparison& comparison, const FactTable& facts)
       producers_(CountOutputs(facts)),
       views_(CountOutputs(facts)) {
   for (const auto& [fingerprint, node, error] : facts.differing_parameters) {
-    if (fingerprint != 0 && error > facts.nodes[node].tolerance) {
+    if (fingerprint != 0 && error > facts.nodes[node].parameter_tolerance) {
       parameter_owners_[fingerprint] = node;
     }
   }

@@ -26,6 +26,16 @@ bool IsEmpty(const Record& record, const Value& value) {
   return std::find(begin, begin + value.shape_size, 0) != begin + value.shape_size;
 }
 
+constexpr std::array<std::string_view, 4> kStatisticNames = {"Max", "Min", "Mean", "Norm"};
+/// Some tools record no Mean and Norm of whole numbers. Max and Min do not see numbers that change
+/// places: what they agree in is fine, but not all there is to compare. See report/left_out.cc.
+constexpr char kInPart[] = "compared only in part: ";
+
+void AppendName(std::string_view name, std::string* list) {
+  if (!list->empty()) list->append(", ");
+  list->append(name);
+}
+
 // The place of the worst value is worth a word: "the shape differs (input.1)".
 std::string AtPlace(std::string_view reason, std::string_view key) {
   return std::string(reason) + " (" + std::string(key) + ")";
@@ -51,6 +61,13 @@ void NodeComparer::Raise(NodeStatus status, std::string_view reason, ValueResult
   if (status < result->status || (status == result->status && result->reason != 0)) return;
   result->status = status;
   result->reason = results_.reasons.Intern(reason);
+}
+
+/// Beside what is said already ("the dtype differs").
+void NodeComparer::AddReason(std::string_view reason, ValueResult* result) {
+  std::string all = results_.reasons.text(result->reason);
+  if (!all.empty()) all += "; ";
+  result->reason = results_.reasons.Intern(all.append(reason));
 }
 
 void NodeComparer::Compare(graph::NodeId target_node) {
@@ -214,6 +231,7 @@ void NodeComparer::CompareMeta(const Value& target, const Value& golden, ValueRe
   if (!result->requires_grad_equal) Raise(NodeStatus::kError, "requires_grad differs", result);
   const bool same_dtype = target.dtype == golden.dtype && (target.dtype != DType::kUnknown ||
                                                            target.dtype_text == golden.dtype_text);
+  result->dtype_equal = same_dtype;
   if (!same_dtype) Raise(NodeStatus::kWarning, "the dtype differs", result);
 }
 
@@ -227,15 +245,19 @@ void NodeComparer::CompareTensor(const Value& target, const Value& golden, Value
   }
 }
 
-void NodeComparer::CompareStatistics(const Value& target, const Value& golden, ValueResult* result,
-                                     Evidence* evidence) {
+/// The statistics that both sides recorded; false: there are none.
+bool NodeComparer::CompareNumbers(const Value& target, const Value& golden, ValueResult* result,
+                                  Evidence* evidence) {
   const std::array<StatisticVerdict, 4> verdicts = {
       JudgeStatistic(target.max, golden.max), JudgeStatistic(target.min, golden.min),
       JudgeStatistic(target.mean, golden.mean), JudgeStatistic(target.norm, golden.norm)};
   bool special = false;
+  std::string golden_lacks, target_lacks;
   for (size_t i = 0; i < verdicts.size(); ++i) {
     result->metrics[i] = verdicts[i].difference;
     result->metrics[4 + i] = verdicts[i].relative_error;
+    if (verdicts[i].target_only) AppendName(kStatisticNames[i], &golden_lacks);
+    if (verdicts[i].golden_only) AppendName(kStatisticNames[i], &target_lacks);
     if (!verdicts[i].compared) continue;
     evidence->compared = true;
     evidence->error = std::max(evidence->error, verdicts[i].relative_error);
@@ -243,9 +265,20 @@ void NodeComparer::CompareStatistics(const Value& target, const Value& golden, V
     special |= verdicts[i].special_on_one_side;
   }
   if (verdicts[3].compared) evidence->norm_error = verdicts[3].relative_error;
-  if (special) return Raise(NodeStatus::kError, "NaN or infinity on one side only", result);
-  if (result->nan_on_both_sides) return Raise(NodeStatus::kPass, "NaN on both sides", result);
-  if (evidence->compared) return;
+  if (special) {
+    Raise(NodeStatus::kError, "NaN or infinity on one side only", result);
+  } else if (result->nan_on_both_sides) {
+    Raise(NodeStatus::kPass, "NaN on both sides", result);
+  }
+  if (!evidence->compared) return false;
+  if (!golden_lacks.empty()) AddReason(kInPart + ("golden recorded no " + golden_lacks), result);
+  if (!target_lacks.empty()) AddReason(kInPart + ("target recorded no " + target_lacks), result);
+  return true;
+}
+
+void NodeComparer::CompareStatistics(const Value& target, const Value& golden, ValueResult* result,
+                                     Evidence* evidence) {
+  if (CompareNumbers(target, golden, result, evidence)) return;
   const bool target_has = target.max.has_number() || target.norm.has_number();
   const bool golden_has = golden.max.has_number() || golden.norm.has_number();
   if (target_has != golden_has) {
@@ -270,10 +303,28 @@ void NodeComparer::CompareChecksums(const Value& target, const Value& golden, Va
     return Raise(NodeStatus::kWarning, "not compared: no checksum of the same kind on both sides",
                  result);
   }
-  evidence->compared = true;
+  evidence->compared = result->md5_compared = true;
   result->md5_equal = verdict == ChecksumVerdict::kEqual;
   evidence->error = result->md5_equal ? 0 : 1;
   if (!result->md5_equal) Raise(NodeStatus::kError, "the checksum differs", result);
+}
+
+/// Collecting that has used up its max_bytes, or the disk, goes on with statistics.
+void NodeComparer::CompareWithoutFile(const Value& target, const Value& golden, ValueResult* result,
+                                      Evidence* evidence) {
+  if (IsEmpty(target_record_, target)) {
+    evidence->compared = true;
+    return;
+  }
+  result->by_statistics = CompareNumbers(target, golden, result, evidence);
+  evidence->by_statistics = result->by_statistics;
+  const std::string_view fact = !golden.data_name.empty()   ? "target has no tensor file"
+                                : !target.data_name.empty() ? "golden has no tensor file"
+                                                            : "no tensor file on either side";
+  if (result->by_statistics) {
+    return AddReason("only statistics are compared: " + std::string(fact), result);
+  }
+  Raise(NodeStatus::kWarning, "not compared: " + std::string(fact), result);
 }
 
 void NodeComparer::CompareElements(const Value& target, const Value& golden, ValueResult* result,
@@ -282,16 +333,7 @@ void NodeComparer::CompareElements(const Value& target, const Value& golden, Val
     return Raise(NodeStatus::kWarning, "not compared: the shape differs", result);
   }
   if (target.data_name.empty() || golden.data_name.empty()) {
-    if (IsEmpty(target_record_, target)) {
-      evidence->compared = true;
-      return;
-    }
-    const bool both = target.data_name.empty() && golden.data_name.empty();
-    return Raise(NodeStatus::kWarning,
-                 both                       ? "not compared: no tensor file on either side"
-                 : target.data_name.empty() ? "not compared: target has no tensor file"
-                                            : "not compared: golden has no tensor file",
-                 result);
+    return CompareWithoutFile(target, golden, result, evidence);
   }
   stats::PairMetrics metrics;
   std::vector<Status> unreadable;
@@ -309,6 +351,9 @@ void NodeComparer::CompareElements(const Value& target, const Value& golden, Val
   }
   evidence->compared = true;
   evidence->ratio = metrics.ratio_thousandth;
+  // Beside a value without a file the norms are what all values of the node have.
+  const StatisticVerdict norm = JudgeStatistic(target.norm, golden.norm);
+  if (norm.compared) evidence->norm_error = norm.relative_error;
   if (metrics.cosine_defined) evidence->cosine = metrics.cosine;
   result->metrics = {evidence->cosine,
                      metrics.euclidean_distance,

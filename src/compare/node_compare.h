@@ -63,14 +63,19 @@ class NodeComparer {
                      Evidence* evidence);
   void CompareStatistics(const dump::Value& target, const dump::Value& golden, ValueResult* result,
                          Evidence* evidence);
+  bool CompareNumbers(const dump::Value& target, const dump::Value& golden, ValueResult* result,
+                      Evidence* evidence);
   void CompareChecksums(const dump::Value& target, const dump::Value& golden, ValueResult* result,
                         Evidence* evidence);
   void CompareElements(const dump::Value& target, const dump::Value& golden, ValueResult* result,
                        Evidence* evidence);
+  void CompareWithoutFile(const dump::Value& target, const dump::Value& golden, ValueResult* result,
+                          Evidence* evidence);
   void Judge(graph::NodeId node, NodeResult* result);
   void JudgeValues(NodeResult* result);
   void Raise(NodeStatus status, std::string_view reason, NodeResult* result);
   void Raise(NodeStatus status, std::string_view reason, ValueResult* result);
+  void AddReason(std::string_view reason, ValueResult* result);
 
   Sides sides_;
   CompareMode mode_;

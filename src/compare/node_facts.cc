@@ -104,9 +104,10 @@ void SpreadDTypes(const graph::Graph& graph, std::vector<NodeFacts>* nodes) {
 /// Which errors are more than rounding.
 void Decide(const Comparison& comparison, graph::NodeId id, const ToleranceProfile* profile,
             NodeFacts* facts) {
-  std::optional<double> bound, roundings;
+  const ToleranceProfile::Rule* rule = nullptr;
+  std::optional<double> roundings;
   if (profile != nullptr) {
-    bound = profile->Bound(comparison.target->nodes[id].name);
+    rule = profile->RuleOf(comparison.target->nodes[id].name);
     roundings = profile->Roundings(facts->dtype);
   }
   // In short dtypes the roundings of all layers behind come together in a gradient, and change
@@ -119,10 +120,19 @@ void Decide(const Comparison& comparison, graph::NodeId id, const ToleranceProfi
   if (gradient && is_short && comparison.mode != CompareMode::kMd5 && !roundings) {
     facts->tolerance = std::max(facts->tolerance, kShortGradients);
   }
-  if (bound) facts->tolerance = *bound;
+  if (rule != nullptr) facts->tolerance = rule->bound;
+  facts->parameter_tolerance = facts->tolerance;
+  if (rule != nullptr) {
+    facts->parameter_tolerance = rule->parameters.value_or(rule->bound);
+    // Whole numbers are exact only where no rule says otherwise.
+    const double larger = std::max(facts->tolerance, facts->parameter_tolerance);
+    if (facts->integer_error <= rule->integers.value_or(larger)) {
+      facts->inputs_differ = facts->outputs_differ = facts->parameters_differ = false;
+    }
+  }
   facts->inputs_differ |= facts->error_in > facts->tolerance;
   facts->outputs_differ |= facts->error_out > facts->tolerance;
-  facts->parameters_differ |= facts->parameter_error > facts->tolerance;
+  facts->parameters_differ |= facts->parameter_error > facts->parameter_tolerance;
 }
 
 /// Gradients that cancel to nothing (the bias in front of a softmax) hold rounding only: they
@@ -168,7 +178,7 @@ void FactGatherer::NoteSizes(graph::NodeId id, const Record& golden) {
     const Value& value = record_->values[i];
     if (value.kind != ValueKind::kTensor) continue;
     facts_->dtype = Coarser(facts_->dtype, value.dtype);
-    dtypes_differ |= results_ != nullptr && results_[i].reason != 0;
+    dtypes_differ |= results_ != nullptr && !results_[i].dtype_equal;
   }
   facts_->reduction = ReductionLength(comparison_.target->nodes[id], *record_);
   if (!dtypes_differ) return;
@@ -229,7 +239,10 @@ void FactGatherer::Measure(const Record& golden) {
 /// Whole numbers are exact, whatever the node computes beside them; of others it is not known
 /// yet which error is rounding.
 void FactGatherer::Note(const Value& value, Section section, double error) {
-  const bool differs = error > 0 && UnitRoundoff(value.dtype) == 0;
+  const bool is_integer = UnitRoundoff(value.dtype) == 0;
+  const bool differs = error > 0 && is_integer;
+  facts_->has_integers |= is_integer;
+  if (is_integer) facts_->integer_error = std::max(facts_->integer_error, error);
   switch (section) {
     case Section::kInput:
       facts_->error_in = std::max(facts_->error_in, error);

@@ -32,6 +32,7 @@ struct NodeFacts {
   bool outputs_differ = false;
   bool inputs_unknown = false;  ///< some tensor input could not be compared
   bool has_inputs = false;      ///< tensors, parameters not counted
+  bool has_integers = false;    ///< whole numbers or bools that could be compared
   bool is_collective = false;
   bool outputs_equal = true;               ///< all outputs that are tensors, as far as is recorded
   bool argument_is_number = false;         ///< the scalar argument that differs most
@@ -39,9 +40,11 @@ struct NodeFacts {
   DType dtype = DType::kUnknown;  ///< the coarsest that took part: on both sides, inside it as well
   double reduction = 1;           ///< terms of its longest sum
   double tolerance = 0;           ///< errors up to this are rounding
+  double parameter_tolerance = 0;  ///< the same for those of parameters
   double error_in = 0;
   double error_out = 0;
   double parameter_error = 0;
+  double integer_error = 0;                     ///< of all whole numbers, inputs or not
   double argument_error = 0;                    ///< of scalar arguments: see ArgumentError()
   uint32_t differing_argument = 0;              ///< into FactTable::texts: ArgumentText()
   uint32_t differing_parameter = 0;             ///< into FactTable::texts: the first that is about

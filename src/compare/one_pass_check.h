@@ -61,8 +61,8 @@ inline std::string ShownInFull(const Comparison& comparison) {
     for (uint32_t i = 0; i < node.values_size; ++i) {
       const ValueResult& value = comparison.values[node.values_begin + i];
       for (const double metric : value.metrics) text << " " << metric;
-      text << " " << value.golden_value << value.md5_equal << value.unreadable
-           << value.nan_on_both_sides << value.requires_grad_equal << " "
+      text << " " << value.golden_value << value.md5_compared << value.md5_equal << value.unreadable
+           << value.by_statistics << value.nan_on_both_sides << value.requires_grad_equal << " "
            << NodeStatusName(value.status) << " " << comparison.reasons[value.reason] << "\n";
     }
   }

@@ -116,6 +116,22 @@ TEST(SpecialValues, BoolAndIntegersAreExactInStatistics) {
   EXPECT_EQ(CompareOutputs(bools("true"), bools("true")).node(kApi).index, 0);
 }
 
+// Max and Min of shuffled whole numbers agree.
+TEST(SpecialValues, AStatisticOnOneSideOnlyIsSaidToBeLeftOut) {
+  const std::string whole = TestTensor{"7", "0", "3.5", "9.0", "torch.int64"}.Json();
+  const std::string part = TestTensor{"7", "0", "null", "null", "torch.int64"}.Json();
+  const TestResult golden_lacks = CompareOutputs(whole, part);
+  EXPECT_EQ(golden_lacks.node(kApi).index, 0);
+  EXPECT_EQ(golden_lacks.node(kApi).status, NodeStatus::kPass);
+  EXPECT_THAT(golden_lacks.reason(kApi),
+              HasSubstr("compared only in part: golden recorded no Mean, Norm (output.0)"));
+  EXPECT_THAT(CompareOutputs(part, whole).reason(kApi), HasSubstr("target recorded no Mean, Norm"));
+  EXPECT_EQ(CompareOutputs(part, part).reason(kApi), "");
+  const std::string other = TestTensor{"7", "0", "3.5", "9.0", "torch.int32"}.Json();
+  EXPECT_THAT(CompareOutputs(other, part).reason(kApi),
+              HasSubstr("the dtype differs; compared only"));
+}
+
 // ---- the table of special values, real data ----
 
 struct RealDataRow {
@@ -175,6 +191,40 @@ INSTANTIATE_TEST_SUITE_P(
                     RealDataRow{"OneElementOther", {3}, {-3}, 1}, RealDataRow{"Empty", {}, {}, 0},
                     RealDataRow{"AllSignsFlipped", {1, -2, 3}, {-1, 2, -3}, 1}),
     [](const auto& row) { return row.param.name; });
+
+// A value without its file is judged by its statistics, in the colour bands of real data.
+TEST(RealData, StatisticsStandInForAMissingFile) {
+  const auto compare = [](const std::string& target_output) {
+    TestDump target("target"), golden("golden");
+    for (TestDump* dump : {&target, &golden}) {
+      dump->task = "tensor";
+      dump->WriteFloats("input.npy", {1, 2}, {2});
+    }
+    golden.WriteFloats("output.npy", {1, 2}, {2});
+    const std::string input = Stored("input.npy", "[2]");
+    target.Add(kApi, "", Forward({input}, {target_output}));
+    golden.Add(kApi, "", Forward({input}, {Stored("output.npy", "[2]")}));
+    return CompareDumps(target, golden, Loose());
+  };
+  TestTensor output{"1.0", "0.0", "0.5", "2.0", "torch.float32", "[2]"};
+  const TestResult same = compare(output.Json());
+  EXPECT_EQ(same.comparison.mode, CompareMode::kRealData);
+  EXPECT_TRUE(same.value(kApi, 1).by_statistics);
+  EXPECT_EQ(same.comparison.UlpsOf(same.value(kApi, 1)), nullptr);
+  EXPECT_EQ(same.node(kApi).index, 0);
+  EXPECT_EQ(same.node(kApi).status, NodeStatus::kPass);
+  EXPECT_THAT(same.reason(kApi), HasSubstr("only statistics are compared: target has no tensor"));
+  EXPECT_THAT(same.diagnostics, testing::SizeIs(1));
+  output.max = "1.4";
+  EXPECT_NEAR(compare(output.Json()).node(kApi).index, 0.1, 1e-9);
+  output.norm = "20.0";
+  EXPECT_EQ(compare(output.Json()).node(kApi).index, 1);
+  EXPECT_EQ(compare(output.Json()).node(kApi).status, NodeStatus::kError);
+  output.max = output.min = output.mean = output.norm = "null";
+  const TestResult none = compare(output.Json());
+  EXPECT_TRUE(std::isnan(none.node(kApi).index));
+  EXPECT_THAT(none.reason(kApi), HasSubstr("not compared: target has no tensor file"));
+}
 
 TEST(SpecialValues, ScalarsHaveCosineOneOrMinusOne) {
   EXPECT_EQ(CompareStored({2}, {2}, {}, {}).value(kApi, 1).metrics[0], 1);

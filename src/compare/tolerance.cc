@@ -47,19 +47,36 @@ Result<double> ReadNumber(const YAML::Node& node, const std::string& what, const
   return *number;
 }
 
+Result<ToleranceProfile::Rule> ReadRule(const YAML::Node& rule, const YamlFile& file) {
+  if (!rule.IsMap() || !rule["name"] || !rule["bound"]) {
+    return file.Bad(rule.Mark(), "a rule is not {name: ..., bound: ...}");
+  }
+  const YAML::Node name = rule["name"];
+  if (!name.IsScalar() || name.Scalar().empty()) {
+    return file.Bad(name.Mark(), "the name of a rule is not a text");
+  }
+  ToleranceProfile::Rule result{name.Scalar()};
+  for (const auto& entry : rule) {
+    const std::string key = entry.first.IsScalar() ? entry.first.Scalar() : std::string();
+    if (key == "name") continue;
+    if (key != "bound" && key != "parameters" && key != "integers") {
+      return file.Bad(rule.Mark(), "a rule is not {name: ..., bound: ...}");
+    }
+    const std::string what = key == "bound" ? "the bound" : "'" + key + "'";
+    MSPROBE_ASSIGN_OR_RETURN(const double number,
+                             ReadNumber(entry.second, what + " of " + name.Scalar(), file));
+    if (key == "bound") result.bound = number;
+    if (key == "parameters") result.parameters = number;
+    if (key == "integers") result.integers = number;
+  }
+  return result;
+}
+
 Status ReadRules(const YAML::Node& rules, const YamlFile& file, ToleranceProfile* profile) {
   if (!rules.IsSequence()) return file.Bad(rules.Mark(), "'rules' is not a list");
   for (const YAML::Node& rule : rules) {
-    if (!rule.IsMap() || !rule["name"] || !rule["bound"] || rule.size() != 2) {
-      return file.Bad(rule.Mark(), "a rule is not {name: ..., bound: ...}");
-    }
-    const YAML::Node name = rule["name"];
-    if (!name.IsScalar() || name.Scalar().empty()) {
-      return file.Bad(name.Mark(), "the name of a rule is not a text");
-    }
-    MSPROBE_ASSIGN_OR_RETURN(const double bound,
-                             ReadNumber(rule["bound"], "the bound of " + name.Scalar(), file));
-    profile->AddRule({name.Scalar(), bound});
+    MSPROBE_ASSIGN_OR_RETURN(ToleranceProfile::Rule read, ReadRule(rule, file));
+    profile->AddRule(std::move(read));
   }
   return Status::Ok();
 }
@@ -142,8 +159,8 @@ void ToleranceProfile::AddRule(Rule rule) {
   rules_.push_back(std::move(rule));
 }
 
-std::optional<double> ToleranceProfile::Bound(std::string_view node) const {
-  if (rules_.empty()) return std::nullopt;
+const ToleranceProfile::Rule* ToleranceProfile::RuleOf(std::string_view node) const {
+  if (rules_.empty()) return nullptr;
   size_t first = rules_.size();
   const auto consider = [&](std::string_view text) {
     const auto found = by_pattern_.find(text);
@@ -155,8 +172,7 @@ std::optional<double> ToleranceProfile::Bound(std::string_view node) const {
     if (rule >= first) break;
     if (base::FitsWildcards(rules_[rule].pattern, node)) first = rule;
   }
-  if (first == rules_.size()) return std::nullopt;
-  return rules_[first].bound;
+  return first == rules_.size() ? nullptr : &rules_[first];
 }
 
 std::optional<double> ToleranceProfile::Roundings(DType dtype) const {
@@ -172,8 +188,13 @@ std::string ToleranceProfile::ToYaml(std::string_view comment) const {
   for (const Rule& rule : rules_) {
     YAML::Emitter name;
     name << YAML::DoubleQuoted << rule.pattern;
-    text.append("- {name: ").append(name.c_str()).append(", bound: ");
-    text.append(base::FormatNumber(rule.bound, std::chars_format::scientific, 3)) += "}\n";
+    const auto number = [](double value) {
+      return base::FormatNumber(value, std::chars_format::scientific, 3);
+    };
+    text.append("- {name: ").append(name.c_str()).append(", bound: ").append(number(rule.bound));
+    if (rule.parameters) text.append(", parameters: ").append(number(*rule.parameters));
+    if (rule.integers) text.append(", integers: ").append(number(*rule.integers));
+    text += "}\n";
   }
   return text;
 }

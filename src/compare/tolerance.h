@@ -25,10 +25,12 @@ class ToleranceProfile {
   struct Rule {
     std::string pattern;  ///< of node names; * any text, ? any letter
     double bound = 0;     ///< largest error that is fine, in units of the tensor's own size
+    std::optional<double> parameters = {};  ///< that of parameters; none: as `bound`
+    std::optional<double> integers = {};  ///< of whole numbers, below `bound`; none: as all others
   };
 
-  /// The first rule whose pattern fits; none: the default holds.
-  std::optional<double> Bound(std::string_view node) const;
+  /// The first rule whose pattern fits; null: the default holds.
+  const Rule* RuleOf(std::string_view node) const;
   /// Roundings of that dtype that are fine for a sum of one term; none: the default holds.
   std::optional<double> Roundings(DType dtype) const;
 

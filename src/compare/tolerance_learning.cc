@@ -20,25 +20,38 @@ double Rounding(const NodeFacts& node) {
 
 }  // namespace
 
-void ToleranceLearner::Add(const Comparison& comparison, size_t threads) {
+void ToleranceLearner::Add(const Comparison& comparison, size_t threads, const PlaceOf& place_of) {
   const FactTable facts = GatherFacts(comparison, threads, nullptr);
   for (const graph::NodeId id : graph::EntryOrder(*comparison.target)) {
     const NodeFacts& node = facts.nodes[id];
     const double error = std::max(node.error_in, node.error_out);
     if (!node.compared || !std::isfinite(error)) continue;
-    const std::string_view name = comparison.target->nodes[id].name;
-    const std::string place = by_pattern_ ? NamePattern(name) : std::string(name);
+    const std::string place = place_of(id);
+    if (place.empty()) continue;
     const auto [it, is_new] = seen_.try_emplace(place);
     if (is_new) order_.push_back(place);
-    it->second.error = std::max(it->second.error, error);
-    it->second.rounding = std::max(it->second.rounding, Rounding(node));
+    Seen& seen = it->second;
+    seen.error = std::max(seen.error, error);
+    seen.integer_error = std::max(seen.integer_error, node.integer_error);
+    seen.has_integers |= node.has_integers;
+    seen.rounding = std::max(seen.rounding, Rounding(node));
+    if (!std::isfinite(node.parameter_error)) continue;
+    seen.parameter_error = std::max(seen.parameter_error, node.parameter_error);
   }
 }
 
 void ToleranceLearner::AddTo(double margin, ToleranceProfile* profile) const {
   for (const std::string& place : order_) {
     const Seen& seen = seen_.at(place);
-    profile->AddRule({place, std::max(margin * seen.error, seen.rounding)});
+    ToleranceProfile::Rule rule{place, std::max(margin * seen.error, seen.rounding)};
+    // A parameter whose gradient is nothing but noise (the bias in front of a softmax) goes
+    // anywhere; what the node computes does not, and keeps its own bound. Nor do whole numbers
+    // become inexact by standing beside numbers that are rounded.
+    const double parameters = margin * seen.parameter_error;
+    const double integers = margin * seen.integer_error;
+    if (parameters > rule.bound) rule.parameters = parameters;
+    if (seen.has_integers && integers < rule.bound) rule.integers = integers;
+    profile->AddRule(std::move(rule));
   }
 }
 

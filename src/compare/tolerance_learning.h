@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -13,12 +14,11 @@ namespace msprobe::compare {
 /// Learns from pairs of runs that are both right how far apart right results are at each place.
 class ToleranceLearner {
  public:
-  /// Places: the names of nodes, or with `by_pattern` their NamePattern(), for other steps and
-  /// ranks.
-  explicit ToleranceLearner(bool by_pattern) : by_pattern_(by_pattern) {}
+  /// What rules shall call a node of the comparison's target; empty: it teaches nothing.
+  using PlaceOf = std::function<std::string(graph::NodeId)>;
 
   /// What is not finite (NaN on one side only) teaches nothing.
-  void Add(const Comparison& comparison, size_t threads);
+  void Add(const Comparison& comparison, size_t threads, const PlaceOf& place_of);
 
   /// Adds bounds `margin` times the largest error seen, and never below some roundings of the
   /// dtype.
@@ -28,9 +28,11 @@ class ToleranceLearner {
  private:
   struct Seen {
     double error = 0;
+    double parameter_error = 0;
+    double integer_error = 0;
+    bool has_integers = false;
     double rounding = 0;
   };
-  bool by_pattern_;
   std::vector<std::string> order_;  ///< places as they came
   std::unordered_map<std::string, Seen> seen_;
 };

@@ -9,6 +9,11 @@ namespace {
 using testing::HasSubstr;
 using testing::Optional;
 
+std::optional<double> BoundOf(const ToleranceProfile& profile, std::string_view node) {
+  const ToleranceProfile::Rule* rule = profile.RuleOf(node);
+  return rule == nullptr ? std::nullopt : std::optional(rule->bound);
+}
+
 TEST(ToleranceProfile, TheFirstRuleThatFitsDecides) {
   const auto profile = ParseToleranceProfile(R"(
 roundings: {bfloat16: 6, float32: 100}
@@ -21,12 +26,12 @@ rules:
 )",
                                              "t.yaml");
   ASSERT_TRUE(profile.ok()) << profile.status().ToString();
-  EXPECT_THAT(profile->Bound("Functional.softmax.3.forward"), Optional(0.5));
-  EXPECT_THAT(profile->Bound("Functional.softmax.4.forward"), Optional(1e-3));
-  EXPECT_EQ(profile->Bound("Functional.softmax.4.backward"), std::nullopt);
-  EXPECT_THAT(profile->Bound("Module.blocks.1.attn.Attention.forward.0"), Optional(2e-2));
-  EXPECT_THAT(profile->Bound("Torch.randn.0.forward"), Optional(4.0));
-  EXPECT_EQ(profile->Bound("Torch.rand.0.forward"), std::nullopt);
+  EXPECT_THAT(BoundOf(*profile, "Functional.softmax.3.forward"), Optional(0.5));
+  EXPECT_THAT(BoundOf(*profile, "Functional.softmax.4.forward"), Optional(1e-3));
+  EXPECT_EQ(BoundOf(*profile, "Functional.softmax.4.backward"), std::nullopt);
+  EXPECT_THAT(BoundOf(*profile, "Module.blocks.1.attn.Attention.forward.0"), Optional(2e-2));
+  EXPECT_THAT(BoundOf(*profile, "Torch.randn.0.forward"), Optional(4.0));
+  EXPECT_EQ(BoundOf(*profile, "Torch.rand.0.forward"), std::nullopt);
   EXPECT_THAT(profile->Roundings(DType::kBFloat16), Optional(6.0));
   EXPECT_EQ(profile->Roundings(DType::kFloat16), std::nullopt);
 }
@@ -35,10 +40,15 @@ TEST(ToleranceProfile, ReadsWhatItWrites) {
   ToleranceProfile profile;
   profile.AddRule({"Module.a.\"x\\y.Linear.forward.*", 1.25e-7});
   profile.AddRule({"Functional.linear.*.forward", 0});
+  profile.AddRule({"Module.k.Linear.forward.*", 1e-4, 2, 0});
   const auto again = ParseToleranceProfile(profile.ToYaml("made from two runs"), "t.yaml");
   ASSERT_TRUE(again.ok()) << again.status().ToString();
-  EXPECT_THAT(again->Bound("Module.a.\"x\\y.Linear.forward.7"), Optional(1.25e-7));
-  EXPECT_THAT(again->Bound("Functional.linear.12.forward"), Optional(0.0));
+  EXPECT_THAT(BoundOf(*again, "Module.a.\"x\\y.Linear.forward.7"), Optional(1.25e-7));
+  EXPECT_THAT(BoundOf(*again, "Functional.linear.12.forward"), Optional(0.0));
+  const ToleranceProfile::Rule* key = again->RuleOf("Module.k.Linear.forward.0");
+  ASSERT_NE(key, nullptr);
+  EXPECT_THAT(key->parameters, Optional(2.0));
+  EXPECT_THAT(key->integers, Optional(0.0));
 }
 
 TEST(ToleranceProfile, CallNumbersAreNoPartOfAPlace) {
@@ -54,7 +64,7 @@ TEST(ToleranceProfile, ALongPatternTakesNoLongTime) {
   std::string pattern;
   for (int i = 0; i < 2000; ++i) pattern += "a*";
   profile.AddRule({pattern + "b", 1});
-  EXPECT_EQ(profile.Bound(std::string(20000, 'a')), std::nullopt);
+  EXPECT_EQ(BoundOf(profile, std::string(20000, 'a')), std::nullopt);
 }
 
 TEST(ToleranceProfile, ErrorsNameTheLine) {
@@ -72,6 +82,8 @@ TEST(ToleranceProfile, ErrorsNameTheLine) {
   EXPECT_THAT(fact("rules:\n- {name: a, bound: 1}\n- {name: b}"), HasSubstr("line 3"));
   EXPECT_THAT(fact("rules:\n- {name: a, bound: -1}"), HasSubstr("the bound of a is not a number"));
   EXPECT_THAT(fact("rules:\n- {name: a, bound: .nan}"), HasSubstr("not a number"));
+  EXPECT_THAT(fact("rules:\n- {name: a, bound: 1, integers: x}"),
+              HasSubstr("'integers' of a is not"));
   EXPECT_THAT(fact("roundings: {int32: 4}"), HasSubstr("'int32' is not a dtype that rounds"));
   EXPECT_THAT(fact("rules: ["), HasSubstr("of the tolerances"));
 }

@@ -51,7 +51,7 @@ ValueError MeasureStatistics(const dump::Record& record, const dump::Value& valu
     golden[i] = target[i]->number - result.metrics[i];
   }
   const double root_count = std::sqrt(Elements(record, value));
-  const DType dtype = result.reason == 0 ? value.dtype : DType::kFloat8E8M0Fnu;  // of either side
+  const DType dtype = result.dtype_equal ? value.dtype : DType::kFloat8E8M0Fnu;  // of either side
   const auto peak = [&](size_t extreme) {
     return std::max(Peak(golden[0], golden[1], result.metrics[extreme], dtype), smallest_scale);
   };
@@ -85,7 +85,7 @@ ValueError MeasureElements(const dump::Record& record, const dump::Value& value,
   if (!value.max.has_number() || !value.min.has_number()) return {true, norm_error};
   // One wrong element among millions does not move the norm. Rounding moves single elements a few
   // times further than all of them together.
-  const DType dtype = result.reason == 0 ? value.dtype : DType::kFloat8E8M0Fnu;  // of either side
+  const DType dtype = result.dtype_equal ? value.dtype : DType::kFloat8E8M0Fnu;  // of either side
   const double peak =
       std::max(Peak(value.max.number, value.min.number, max_abs, dtype), smallest_scale);
   constexpr double kSingleElement = 0.25;
@@ -100,11 +100,10 @@ ValueError MeasureValue(CompareMode mode, const dump::Record& record, const dump
   switch (mode) {
     case CompareMode::kStatistics: return MeasureStatistics(record, value, result, smallest_scale);
     case CompareMode::kRealData:
+      if (result.by_statistics) return MeasureStatistics(record, value, result, smallest_scale);
       return result.unreadable ? ValueError{}
                                : MeasureElements(record, value, result, smallest_scale);
-    case CompareMode::kMd5:
-      if (result.md5_equal) return {true, 0};
-      return {result.status == NodeStatus::kError, 1};
+    case CompareMode::kMd5: return {result.md5_compared, result.md5_equal ? 0.0 : 1.0};
     case CompareMode::kStructure: return {};
   }
   return {};

@@ -41,6 +41,7 @@ struct Extremes {
   bool any_value = false;
   bool any_tensor = false;
   bool compared = false;
+  bool by_statistics = false;
   double error = 0;
   double norm_error = 0;
   double ratio = 1;
@@ -51,6 +52,7 @@ struct Extremes {
     any_tensor |= value.is_tensor;
     if (!value.compared) return;
     compared = true;
+    by_statistics |= value.by_statistics;
     error = std::max(error, value.error);
     norm_error = std::max(norm_error, value.norm_error);
     ratio = std::min(ratio, value.ratio);
@@ -100,11 +102,20 @@ NodeVerdict JudgeRealDataNode(const Extremes& in, const Extremes& out) {
   return {};
 }
 
+/// An index of statistics as one of real data: in the same colour band.
+double OnScaleOfRealData(double index) {
+  const double from = WorstBand(CompareMode::kStatistics);
+  const double to = WorstBand(CompareMode::kRealData);
+  return index < from ? index * to / from : to + (index - from) * (1 - to) / (1 - from);
+}
+
 }  // namespace
 
 // The table of special values: target, golden → verdict.
 StatisticVerdict JudgeStatistic(const dump::Statistic& target, const dump::Statistic& golden) {
   StatisticVerdict verdict;
+  verdict.target_only = target.has_number() && !golden.has_number();
+  verdict.golden_only = golden.has_number() && !target.has_number();
   if (!target.has_number() || !golden.has_number()) return verdict;
   verdict.compared = true;
   const double t = target.number;
@@ -151,8 +162,9 @@ double NodeIndex(CompareMode mode, std::span<const Evidence> values) {
   const auto [in, out, all] = FindExtremes(values);
   const Extremes& judged = mode == CompareMode::kMd5 ? all : out;
   if (!judged.compared) return judged.any_tensor ? kNaN : 0;
-  if (mode == CompareMode::kRealData) return std::clamp(in.ratio - out.ratio, 0.0, 1.0);
-  return std::min(judged.error, 1.0);
+  const double error = std::min(judged.error, 1.0);
+  if (mode != CompareMode::kRealData) return error;
+  return std::max(std::clamp(in.ratio - out.ratio, 0.0, 1.0), OnScaleOfRealData(error));
 }
 
 NodeVerdict JudgeNode(CompareMode mode, std::span<const Evidence> values) {
@@ -160,7 +172,8 @@ NodeVerdict JudgeNode(CompareMode mode, std::span<const Evidence> values) {
   if (!out.compared) return {};
   switch (mode) {
     case CompareMode::kStatistics: return JudgeStatisticsNode(in, out);
-    case CompareMode::kRealData: return JudgeRealDataNode(in, out);
+    case CompareMode::kRealData:
+      return all.by_statistics ? JudgeStatisticsNode(in, out) : JudgeRealDataNode(in, out);
     default: return {};
   }
 }

@@ -12,7 +12,9 @@ namespace msprobe::compare {
 
 /// One recorded statistic of target against golden, with every special value of the rules.
 struct StatisticVerdict {
-  bool compared = false;             ///< both sides recorded a number
+  bool compared = false;     ///< both sides recorded a number
+  bool target_only = false;  ///< golden recorded none
+  bool golden_only = false;
   bool special_on_one_side = false;  ///< NaN or infinity on one side only, or of other sign
   bool nan_on_both_sides = false;
   double difference = std::numeric_limits<double>::quiet_NaN();      ///< NaN: not a finite number
@@ -34,9 +36,10 @@ struct Evidence {
   dump::Section section = dump::Section::kInput;
   bool is_tensor = false;
   bool compared = false;
-  double error = 0;       ///< statistics: largest relative error; md5: 0 or 1; may be infinite
-  double norm_error = 0;  ///< statistics: relative error of the norm
-  double ratio = 1;       ///< real data: One Thousandth Err Ratio
+  bool by_statistics = false;  ///< real data: a tensor file is missing
+  double error = 0;            ///< statistics: largest relative error; md5: 0 or 1; may be infinite
+  double norm_error = 0;       ///< statistics, real data: relative error of the norm
+  double ratio = 1;            ///< real data: One Thousandth Err Ratio
   double cosine = std::numeric_limits<double>::quiet_NaN();  ///< real data
 };
 

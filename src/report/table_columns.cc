@@ -100,8 +100,9 @@ void RowCells::Statistics(const Value* value) {
 void RowCells::Metrics(const compare::ValueResult* result) {
   const bool statistics = comparison_.mode == CompareMode::kStatistics;
   const size_t count = statistics ? kStatistics.size() : kRealData.size() - 1;
+  const bool none = result == nullptr || result->by_statistics;
   for (size_t i = 0; i < count; ++i) {
-    const double metric = result == nullptr ? NAN : result->metrics[i];
+    const double metric = none ? NAN : result->metrics[i];
     if (std::isnan(metric)) {
       cells_.emplace_back();
     } else if (statistics && i >= kFirstPercent) {

@@ -222,8 +222,8 @@ void TableRows::ForEach(size_t begin, size_t end,
 
 std::string_view ResultWord(const Comparison& comparison, const TableRow& row) {
   if (comparison.mode == compare::CompareMode::kMd5 && row.status == NodeStatus::kError &&
-      row.result != nullptr && row.golden != nullptr && !row.result->md5_equal &&
-      row.target->kind == ValueKind::kTensor) {
+      row.result != nullptr && row.golden != nullptr && row.result->md5_compared &&
+      !row.result->md5_equal && row.target->kind == ValueKind::kTensor) {
     return "Different";
   }
   return compare::NodeStatusName(row.status);

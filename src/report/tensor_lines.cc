@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <span>
 #include <string>
 
 #include "base/numbers.h"
@@ -18,16 +19,22 @@ constexpr std::array<const char*, 6> kMetricNames = {"Cosine",
                                                      "One Thousandth Err Ratio",
                                                      "Five Thousandths Err Ratio"};
 
+constexpr std::array<const char*, 4> kStatisticNames = {"MaxRelativeErr", "MinRelativeErr",
+                                                        "MeanRelativeErr", "NormRelativeErr"};
+constexpr size_t kFirstStatistic = 4;  ///< into ValueResult::metrics, of statistics
+
 std::string TensorLine(std::string_view node, std::string_view key,
                        const compare::Comparison& comparison, const compare::ValueResult& result) {
   std::string line(node);
   line.append(".").append(key).append(": ");
   if (result.unreadable) return line.append("unreadable: ") + comparison.reasons[result.reason];
   bool first = true;
-  for (size_t i = 0; i < kMetricNames.size(); ++i) {
-    const double value = result.metrics[i];
+  const std::span<const char* const> names =
+      result.by_statistics ? std::span<const char* const>(kStatisticNames) : kMetricNames;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const double value = result.metrics[result.by_statistics ? kFirstStatistic + i : i];
     if (std::isnan(value)) continue;
-    line.append(first ? "" : ", ").append(kMetricNames[i]).append(" ");
+    line.append(first ? "" : ", ").append(names[i]).append(" ");
     line += base::FormatNumber(value, std::chars_format::general, 6);
     first = false;
   }

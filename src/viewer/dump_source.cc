@@ -140,7 +140,8 @@ class DumpSource final : public visfile::VisSource {
 
  private:
   Result<compare::Comparison> Compare(const GraphPointer& target, const GraphPointer& golden,
-                                      compare::CompareMode mode, const ReadOptions& options,
+                                      compare::CompareMode mode, bool map_names,
+                                      const ReadOptions& options,
                                       base::Diagnostics* diagnostics) const;
   Result<compare::DivergenceReport> Judge(const app::PlannedUnit& plan, const UnitGraphs& graphs,
                                           const ReadOptions& options,
@@ -199,12 +200,13 @@ Result<std::shared_ptr<graph::Graph>> Build(const dump::DumpUnit& unit, const Re
 
 Result<compare::Comparison> DumpSource::Compare(const GraphPointer& target,
                                                 const GraphPointer& golden,
-                                                compare::CompareMode mode,
+                                                compare::CompareMode mode, bool map_names,
                                                 const ReadOptions& options,
                                                 base::Diagnostics* diagnostics) const {
   if (Cancelled(options)) return CancelledError();
   Report(options, 2 * kWorkOfBuild);
   graph::MatchOptions match_options = match_options_;
+  if (!map_names) match_options.mapping = {};
   match_options.threads = options.threads;
   match_options.leave_records = true;
   match_options.cancel = options.cancel;
@@ -233,12 +235,13 @@ Result<compare::DivergenceReport> DumpSource::Judge(const app::PlannedUnit& plan
   MSPROBE_ASSIGN_OR_RETURN(
       compare::DivergenceReport report,
       app::JudgeByReference(
-          runs, tolerance_, options.threads,
-          [&, stage = uint64_t{1}](const GraphPointer& target, const GraphPointer& golden) mutable {
+          runs, comparison->match, tolerance_, options.threads,
+          [&, stage = uint64_t{1}](const GraphPointer& target, const GraphPointer& golden,
+                                   bool map_names) mutable {
             const compare::CompareMode mode =
                 compare::ChooseMode(*target->dump, *golden->dump, diagnostics);
-            return Compare(target, golden, mode, Stage(options, stage++, kStagesByReference),
-                           diagnostics);
+            return Compare(target, golden, mode, map_names,
+                           Stage(options, stage++, kStagesByReference), diagnostics);
           }));
   compare::RaiseCulprits(report, comparison);
   comparison->facts = nullptr;  // it stays in memory, and nobody asks for them any more
@@ -262,7 +265,7 @@ Result<std::shared_ptr<visfile::UnitSource>> DumpSource::Load(size_t unit, UnitG
         std::make_shared<DumpUnitSource>(std::move(graphs), units_[unit]));
   }
   MSPROBE_ASSIGN_OR_RETURN(compare::Comparison comparison,
-                           Compare(graphs.target, graphs.golden, mode_, first, &diagnostics));
+                           Compare(graphs.target, graphs.golden, mode_, true, first, &diagnostics));
   MSPROBE_ASSIGN_OR_RETURN(compare::DivergenceReport divergences,
                            Judge(plan, graphs, options, &comparison, &diagnostics));
   return std::shared_ptr<visfile::UnitSource>(std::make_shared<DumpUnitSource>(

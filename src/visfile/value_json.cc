@@ -124,7 +124,7 @@ std::string_view ReasonText(const Comparison& comparison, const ValueResult& res
 
 void AppendMd5Result(const Value& value, const ValueResult& result, std::string* out) {
   if (result.golden_value == UINT32_MAX) return;
-  if (value.kind == ValueKind::kTensor && value.md5.empty()) return;  // nothing was compared
+  if (value.kind == ValueKind::kTensor && !result.md5_compared) return;
   const bool equal =
       value.kind == ValueKind::kTensor ? result.md5_equal : result.status != NodeStatus::kError;
   out->append(equal ? R"(,"Result":"pass")" : R"(,"Result":"Different")");
@@ -161,6 +161,7 @@ void AppendResult(const Value& value, const Comparison& comparison, const ValueR
       has_metrics = AppendMetrics(result, kStatisticsKeys, kFirstPercent, out);
       break;
     case CompareMode::kRealData:
+      if (result.by_statistics) break;  // its reason says so
       has_metrics = AppendMetrics(result, kRealDataKeys, kRealDataKeys.size(), out);
       break;
     case CompareMode::kMd5:

@@ -115,15 +115,15 @@ def real_data():
          BOTH + " --fail-on unreadable", {"npu": sides[0], "bench": sides[1]})
 
 
-def modes():
+def checksums():
     def md5(text, **extra):
         return {"out": {RELU: tensor(md5=text, **extra)}}
 
-    def all_md5(relu):
+    def all_md5(relu, others="0badc0de"):
         dump = small()
         for entry in dump.data.values():
             for value in entry["input_args"] + entry["output"]:
-                value["md5"] = "0badc0de"
+                value["md5"] = others
         dump.data[RELU]["output"][0]["md5"] = relu
         return dump
 
@@ -132,6 +132,29 @@ def modes():
     case("compare/md5_one_side", "md5 against statistics: statistics", BOTH,
          {"npu": all_md5("0badc0de"), "bench": small()})
 
+    def both_md5(kind, value=1.0, grad=False):
+        """A product and its file, which another one takes."""
+        dump = Dump(task="tensor")
+        one = stored(dump, "o.npy", [value, 2.0, -3.0], md5=kind + "00000001")
+        dump.forward("Torch.mul.0.forward", None,
+                     [stored(dump, "i.npy", [1.0, 2.0, -3.0], md5=kind + "0000000a")], [one])
+        dump.forward("Torch.neg.0.forward", None, [one],
+                     [stored(dump, "n.npy", [value, 2.0, -3.0], md5=kind + "00000002",
+                             requires_grad=grad)])
+        return dump
+
+    case("compare/md5_other_kind", "CRC-32 against XOR: tensor files, without them statistics",
+         [BOTH, "msprobe graph npu_s bench_s -o out"],
+         {"npu": both_md5("", 1.5), "bench": both_md5("0x00000000"),
+          "npu_s": all_md5("0badc0de"), "bench_s": all_md5("0x000000000badc0de", "0x0000000012345678")}, values="all")
+    lacking = both_md5("")
+    del lacking.data["Torch.neg.0.forward"]["output"][0]["md5"]
+    case("compare/md5_missing", "a value without a checksum is not compared, whatever else differs",
+         [BOTH + " --match loose", "msprobe compare npu bench -o out --match loose"],
+         {"npu": both_md5("", grad=True), "bench": lacking}, values="all")
+
+
+def modes():
     def with_files(task):
         dump = Dump(task=task)
         dump.forward("Torch.mul.0.forward", None, [stored(dump, "i.npy", [1.0, 2.0])],
@@ -163,4 +186,5 @@ def modes():
 def make():
     statistics()
     real_data()
+    checksums()
     modes()

@@ -1,9 +1,10 @@
 """Culprits over several ranks, and what counts as rounding: profiles, a reference, learning."""
-from .builder import BOTH, Dump, case, frames, scalar, small, stored, tensor
+from .builder import BOTH, FC1, Dump, case, frames, scalar, small, stored, tensor
 
 COMPARE = "msprobe compare npu bench"
 RELU = "Functional.relu.0.forward"
 ADD, REDUCE, MUL = "Torch.add.0.forward", "Distributed.all_reduce.0.forward", "Torch.mul.0.forward"
+KEY = "Module.key.Linear.forward.0"
 SAME = {"npu": small(), "bench": small()}
 
 
@@ -156,6 +157,28 @@ def learning():
     case("tolerance/learned_holds", "with what was learned, such an error is none, a larger one is",
          [COMPARE + " --fail-on culprit", COMPARE + run, "msprobe compare worse bench" + run],
          {"npu": one, "bench": two, "worse": small(out={RELU: 1.02})}, prepare=made)
+
+    def noisy(order=1.0, bias=1.0, made=1.0, ids=4.0):
+        """What is not rounding and yet right: an order drawn at random, a bias without a gradient."""
+        dump = Dump()
+        whole = {"dtype": "torch.int64", "Max": 9, "Min": 0}
+        dump.forward("Torch.randperm.0.forward", None, [],
+                     [tensor(Mean=order, Norm=8.0 * order, **whole)])
+        dump.forward(KEY, None, [tensor()], [tensor(made)], parameters={"bias": tensor(bias)})
+        dump.forward("Functional.embedding.0.forward", None, [tensor(Mean=ids, Norm=16.0, **whole)],
+                     [tensor()])
+        return dump
+
+    case("tolerance/learned_noise", "whole numbers and parameters that are noise are learned; the rest stays",
+         ["msprobe tolerance npu bench -o out/t.yaml", COMPARE + " --fail-on culprit", COMPARE + run] +
+         [f"msprobe compare {name} bench" + run for name in ("made", "ids")],
+         {"npu": noisy(order=3.0, bias=2.0), "bench": noisy(), "made": noisy(made=1.1),
+          "ids": noisy(ids=4.0000001)}, prepare=["mkdir out", *made])
+    rule = "rules:\n- {name: \"Torch.randperm.*\", bound: %s}\n"
+    case("tolerance/whole_numbers", "a rule decides about whole numbers as well",
+         [COMPARE + f" --fail-on culprit --tolerance {name}.yaml" for name in ("wide", "narrow", "exact")],
+         {"npu": noisy(order=3.0), "bench": noisy(), "wide.yaml": rule % "5", "narrow.yaml": rule % "0.5",
+          "exact.yaml": rule % "5, integers: 0"})
     checked = small(out={RELU: tensor(md5="00000001")})
     for entry in checked.data.values():
         for value in entry["input_args"] + entry["output"]:
@@ -180,6 +203,34 @@ def references():
     case("tolerance/reference_rule", "a rule of the user comes before the reference",
          "msprobe compare far bench --tolerance t.yaml" + run,
          {**files, "t.yaml": f"rules:\n- {{name: {RELU}, bound: 0.1}}\n"})
+
+
+    def renamed(dump, names):
+        """Other names for some nodes."""
+        for part in (dump.data, dump.construct, dump.stack):
+            for name, other in names.items():
+                part[other] = part.pop(name)
+        for name, parent in dump.construct.items():
+            dump.construct[name] = names.get(parent, parent)
+        return dump
+
+    # Golden's error at relu belongs to the target's relu, whatever that is called.
+    numbers = {RELU: "Functional.relu.7.forward"}
+    paths = {FC1: FC1.replace("fc1", "dense1")}
+    noisy = {RELU: 1.01, FC1: 1.01}
+    other = {"high": small(), "bench": small(out=noisy)}
+    case("tolerance/reference_fuzzy", "three-way, -fm: golden's error counts for its partner",
+         [f"msprobe compare {name} bench -fm" + run for name in ("near", "far")],
+         {**other, "near": renamed(small(out={RELU: 0.98}), numbers),
+          "far": renamed(small(out={RELU: 1.05}), numbers)})
+    case("tolerance/reference_mapping", "three-way, -lm: the reference is named as golden is",
+         [f"msprobe compare {name} bench -lm map.yaml" + run for name in ("near", "far")],
+         {**other, "near": renamed(small(out={FC1: 0.98}), paths),
+          "far": renamed(small(out={FC1: 1.05}), paths), "map.yaml": "Net:\n  dense1: fc1\n"})
+    strange = Dump().forward("Torch.other.0.forward", None, [tensor()], [tensor()])
+    case("tolerance/reference_unpaired", "a reference that has no node in common is an error",
+         "msprobe compare near bench --reference strange",
+         {"near": small(), "bench": small(), "strange": strange})
     checked = {}
     for side, text in (("npu", "00000001"), ("bench", "00000002"), ("high", "00000003")):
         checked[side] = small()

@@ -39,6 +39,27 @@ def verdicts():
           "md5": small(out={RELU: tensor(md5="00000001")}, inputs={RELU: tensor(md5="0000000a")}),
           "md5b": small(out={RELU: tensor(md5="00000002")}, inputs={RELU: tensor(md5="0000000a")}),
           "npu_s": small(task="structure"), "bench_s": small(task="structure")})
+    def filled(value):
+        """Collecting goes on with statistics when the disk is full."""
+        dump = real(1.0)
+        dump.forward("Torch.add.0.forward", None, [tensor()], [tensor(value)])
+        dump.forward("Torch.sub.0.forward", None, [tensor()], [tensor()])
+        return dump
+
+    late = real(1.0)
+    late.forward("Torch.add.0.forward", None, [tensor()], [tensor()])
+    late.forward("Torch.sub.0.forward", None, [tensor()], [stored(late, "s.npy", [2.0] * 6, shape=(2, 3),
+                                                                  Max=2.0, Min=-1.0, Mean=0.5, Norm=4.0)])
+    case("table/missing_files", "real data: a value without its tensor file is compared by statistics",
+         [COMPARE + " -o out", "msprobe compare fine bench",
+          "msprobe graph npu bench -o out --tensor_log"],
+         {"npu": filled(10.0), "fine": filled(1.0), "bench": late})
+    ids = {"dtype": "torch.int64", "Max": 9, "Min": 0}
+    lookups = [small(inputs={FC1: tensor(Mean=mean, Norm=norm, **ids)})
+               for mean, norm in ((3.5, 8.0), (None, None))]
+    case("table/null_on_one_side", "a statistic that one side lacks: the others count, incomplete",
+         [COMPARE + " -o out --json", "msprobe compare bench npu", "msprobe compare bench bench"],
+         {"npu": lookups[0], "bench": lookups[1]})
     case("table/unreadable", "a tensor file that is missing: incomplete, unreadable row, 3",
          COMPARE + " -o out", {"npu": real(1.0, content=b""), "bench": real(1.0)})
     case("table/damaged_record", "a damaged record has a row that says so",

@@ -24,6 +24,20 @@ describe("chineseReason", () => {
     );
   });
 
+  it("knows what was compared by less than there is", () => {
+    expect(
+      chineseReason(
+        "the dtype differs; compared only in part: golden recorded no Mean, Norm (input.0)",
+      ),
+    ).toBe("dtype 不同；仅部分比对：标杆侧没有 Mean, Norm (input.0)");
+    expect(
+      chineseReason("only statistics are compared: target has no tensor file (output.0)"),
+    ).toBe("仅比对统计量：待调试侧没有张量文件 (output.0)");
+    expect(chineseReason("not compared: golden has no tensor file")).toBe(
+      "未比对：标杆侧没有张量文件",
+    );
+  });
+
   it("leaves alone what it does not know", () => {
     for (const text of ["", "target tensor a.npy: gone; really (x)", "(", "a\nb"]) {
       expect(chineseReason(text)).toBe(text);

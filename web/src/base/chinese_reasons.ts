@@ -41,6 +41,8 @@ const SENTENCES: Record<string, string> = {
   "not compared: golden recorded no statistics": "未比对：标杆侧没有统计量",
   "not compared: no statistics on either side": "未比对：两侧均没有统计量",
   "not compared: the shape differs": "未比对：shape 不同",
+  "not compared: no checksum on either side": "未比对：两侧均没有校验值",
+  "not compared: no checksum of the same kind on both sides": "未比对：两侧没有同类校验值",
   "no such name": "另一侧没有同名节点",
   "other parent": "父节点不同",
   "parent unmatched": "父节点未匹配",
@@ -56,6 +58,20 @@ const SENTENCES: Record<string, string> = {
 };
 
 const PARTS: [RegExp, string][] = [
+  [
+    /^only statistics are compared: no tensor file on either side$/,
+    "仅比对统计量：两侧均没有张量文件",
+  ],
+  [
+    /^only statistics are compared: target has no tensor file$/,
+    "仅比对统计量：待调试侧没有张量文件",
+  ],
+  [/^only statistics are compared: golden has no tensor file$/, "仅比对统计量：标杆侧没有张量文件"],
+  [/^not compared: no tensor file on either side$/, "未比对：两侧均没有张量文件"],
+  [/^not compared: target has no tensor file$/, "未比对：待调试侧没有张量文件"],
+  [/^not compared: golden has no tensor file$/, "未比对：标杆侧没有张量文件"],
+  [/^compared only in part: target recorded no ([^;]*)$/, "仅部分比对：待调试侧没有 $1"],
+  [/^compared only in part: golden recorded no ([^;]*)$/, "仅部分比对：标杆侧没有 $1"],
   [/^golden has no such node$/, "标杆侧没有此节点"],
   [
     /^golden's node of this name is not its partner \(other parent\)$/,
