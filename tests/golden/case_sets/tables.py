@@ -142,8 +142,16 @@ def gate():
          [COMPARE + " --junit out/a.xml", COMPARE + " --junit out/b.xml --fail-on culprit,unmatched",
           "msprobe graph npu bench -o out --junit out/c.xml --fail-on error --allow skips.yaml"],
          {**pair, "skips.yaml": allow}, prepare=["mkdir out out2 out3"])
-    case("gate/junit_unwritable", "--junit into a directory that is not there",
-         COMPARE + " --junit no/such/report.xml", SAME)
+    case("gate/junit_unwritable", "--junit into a directory that is not there, or a directory itself",
+         [COMPARE + " --junit no/such/report.xml", COMPARE + " --junit npu",
+          "msprobe graph npu bench -o out --junit ."], SAME)
+    # Too long for a directory, which shows when the written file gets its name.
+    name = "x" * 300 + ".xml"
+    case("gate/junit_failed", "--junit that fails at the end: what was found is printed, 4",
+         [COMPARE + " -o out --format csv,json,html --json --junit " + name,
+          "msprobe graph npu bench -o out --junit " + name], BAD)
+    case("gate/html_failed", "a report that does not fit: what was found is printed, 4",
+         COMPARE + " -o out --format csv,html", BAD, file_size_limit=4000)
 
 
 def queries():
