@@ -140,6 +140,7 @@ bool NodeComparer::ReadRecords(const graph::Node& target, const graph::Node& gol
                                NodeResult* result) {
   const bool target_fine = ReadRecord(sides_.target, "target", target, &target_record_, result);
   const bool golden_fine = ReadRecord(sides_.golden, "golden", golden, &golden_record_, result);
+  golden_damaged_ = !golden_fine;
   target_read_ = target_fine && target.entry != dump::kNoEntry;
   return target_fine && golden_fine;
 }
@@ -161,6 +162,10 @@ void NodeComparer::CompareValues(NodeResult* result) {
     ValueResult value;
     value.metrics.fill(kNaN);
     CompareValue(i, &value, &evidence_[i]);
+    // Golden may have had a partner for it: nobody knows.
+    if (golden_damaged_ && evidence_[i].is_tensor) {
+      Raise(NodeStatus::kUnreadable, results_.reasons.text(result->reason), &value);
+    }
     results_.values.push_back(value);
   }
 }
@@ -171,7 +176,7 @@ void NodeComparer::CompareValue(size_t index, ValueResult* result, Evidence* evi
   evidence->is_tensor = target.kind == ValueKind::kTensor;
   result->golden_value = pairs_.golden_of_target[index];
   if (result->golden_value == kNoValue) {
-    if (evidence->is_tensor) {
+    if (evidence->is_tensor && !golden_damaged_) {
       Raise(NodeStatus::kWarning, "golden has no such parameter", result);
     }
     return;

@@ -78,6 +78,7 @@ class NodeComparer {
   const base::CancelToken* cancel_;
   NodeResults& results_;
   bool by_mapping_ = false;
+  bool golden_damaged_ = false;
   bool target_read_ = false;                                 ///< target_record_ is that of the node
   graph::MatchReason mismatch_ = graph::MatchReason::kNone;  ///< paired in spite of it
   dump::Record target_record_;

@@ -79,7 +79,7 @@ class TableRows::Walk {
     row_ = {};
     row_.target_node = node.name;
     SetStack(*comparison_.target, id);
-    Read(*comparison_.target, node, &target_record_);
+    target_damaged_ = !Read(*comparison_.target, node, &target_record_);
     golden_record_.values.clear();
     if (partner != graph::kNoNode) {
       row_.golden_node = comparison_.golden->nodes[partner].name;
@@ -111,11 +111,11 @@ class TableRows::Walk {
     row_.stack = stack_;
   }
 
-  /// Records that cannot be read have no values; comparing has said so.
-  static void Read(const graph::Graph& graph, const graph::Node& node, dump::Record* record) {
-    if (node.entry == dump::kNoEntry || !graph.dump->Read(node.entry, record).ok()) {
-      record->values.clear();
-    }
+  /// False if the record is damaged, which comparing has said; it has no values then.
+  static bool Read(const graph::Graph& graph, const graph::Node& node, dump::Record* record) {
+    if (node.entry != dump::kNoEntry && graph.dump->Read(node.entry, record).ok()) return true;
+    record->values.clear();
+    return node.entry == dump::kNoEntry;
   }
 
   /// A verdict on the node as a whole stands where it shows: on the outputs, or on all values of a
@@ -179,8 +179,9 @@ class TableRows::Walk {
       row_.target = nullptr;
       row_.golden = &value;
       row_.result = nullptr;
-      row_.status = NodeStatus::kWarning;
+      row_.status = target_damaged_ ? NodeStatus::kUnreadable : NodeStatus::kWarning;
       row_.reason = "target has no such tensor";
+      if (target_damaged_) row_.reason = comparison_.reasons[node.reason];
       any = true;
       Take();
     }
@@ -192,6 +193,7 @@ class TableRows::Walk {
   TableRow row_;
   std::string note_;  ///< what row_.reason points to where no table holds it
   std::string stack_;
+  bool target_damaged_ = false;
   dump::Record target_record_;
   dump::Record golden_record_;
   std::vector<bool> taken_;

@@ -41,9 +41,14 @@ def verdicts():
           "npu_s": small(task="structure"), "bench_s": small(task="structure")})
     case("table/unreadable", "a tensor file that is missing: incomplete, unreadable row, 3",
          COMPARE + " -o out", {"npu": real(1.0, content=b""), "bench": real(1.0)})
-    case("table/damaged_record", "a damaged record has a row that says so",
-         COMPARE + " -o out --json",
-         {"npu": small(inputs={FC1: {"type": "torch.Tensor", "shape": 5}}), "bench": small()})
+    damaged = {"npu": small(inputs={FC1: {"type": "torch.Tensor", "shape": 5}}), "bench": small()}
+    case("table/damaged_record", "a damaged record has a row that says so", COMPARE + " -o out --json",
+         damaged)
+    case("table/damaged_golden_record", "a damaged record of golden: unreadable, in every output",
+         ["msprobe compare bench npu -o out --format csv,json --junit out/report.xml --fail-on unreadable",
+          "msprobe query bench 'select name, side, kind, reason from not_compared' -gp npu --csv",
+          "msprobe compare bench npu --allow skips.yaml --fail-on unreadable --junit out/allow.xml"],
+         {**damaged, "skips.yaml": "allow: []\n"}, prepare=["mkdir out"])
 
 
 def rows():
