@@ -1,6 +1,7 @@
 #include "report/table_rows.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "graph/graph.h"
 #include "report/unit_summary.h"
@@ -62,7 +63,7 @@ class TableRows::Walk {
         graph::MatchNote(comparison_.match, *comparison_.target, *comparison_.golden, id, false);
     row_.reason = note_;
     SetStack(*comparison_.golden, id);
-    Read(*comparison_.golden, node, &golden_record_);
+    if (!Read(*comparison_.golden, node, &golden_record_)) SetDamaged(true, id);
     bool any = false;
     for (const Value& value : golden_record_.values) {
       if (value.kind != ValueKind::kTensor) continue;
@@ -93,6 +94,7 @@ class TableRows::Walk {
     row_.result = nullptr;
     row_.status = result.status;
     row_.reason = comparison_.reasons[result.reason];
+    if (target_damaged_ && partner == graph::kNoNode) SetDamaged(false, id);
     Take();
   }
 
@@ -100,6 +102,16 @@ class TableRows::Walk {
   void Take() {
     take_(row_);
     row_.stack = {};
+  }
+
+  /// That a node has no partner shows in its names; that it is damaged would show nowhere else.
+  void SetDamaged(bool golden, NodeId id) {
+    const auto place = std::ranges::lower_bound(
+        comparison_.damaged, std::pair(golden, id), {},
+        [](const compare::DamagedNode& node) { return std::pair(node.golden, node.node); });
+    if (place == comparison_.damaged.end()) return;
+    row_.status = NodeStatus::kUnreadable;
+    row_.reason = comparison_.reasons[place->reason];
   }
 
   void SetStack(const graph::Graph& graph, NodeId id) {
