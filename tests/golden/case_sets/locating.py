@@ -194,7 +194,7 @@ def references():
               "structure/rank1": small(task="structure")}
     case("tolerance/reference_other_dumps", "a reference that does not fit the target is named as such",
          [COMPARE + " --reference high", COMPARE + " --reference high/rank0",
-          COMPARE + " --reference structure"], ranks)
+          COMPARE + " --reference structure -j 1"], ranks)
 
 
 def ulps():

@@ -39,6 +39,11 @@ def verdicts():
           "md5": small(out={RELU: tensor(md5="00000001")}, inputs={RELU: tensor(md5="0000000a")}),
           "md5b": small(out={RELU: tensor(md5="00000002")}, inputs={RELU: tensor(md5="0000000a")}),
           "npu_s": small(task="structure"), "bench_s": small(task="structure")})
+    mixed = {"statistics": small, "tensor": lambda: real(1.0), "structure": lambda: small(task="structure")}
+    case("table/mixed_modes", "ranks that are compared by different modes: the bands of each for itself",
+         [COMPARE + " --json", "msprobe graph npu bench -o out --json"],
+         {f"{side}/rank{i}": dump() for side in ("npu", "bench")
+          for i, dump in enumerate(mixed.values())})
     case("table/unreadable", "a tensor file that is missing: incomplete, unreadable row, 3",
          COMPARE + " -o out", {"npu": real(1.0, content=b""), "bench": real(1.0)})
     damaged = {"npu": small(inputs={FC1: {"type": "torch.Tensor", "shape": 5}}), "bench": small()}
@@ -49,6 +54,13 @@ def verdicts():
           "msprobe query bench 'select name, side, kind, reason from not_compared' -gp npu --csv",
           "msprobe compare bench npu --allow skips.yaml --fail-on unreadable --junit out/allow.xml"],
          {**damaged, "skips.yaml": "allow: []\n"}, prepare=["mkdir out"])
+    lone = {side: small() for side in ("npu", "bench")}
+    for side, name in (("npu", "Torch.only_target.0.forward"), ("bench", "Torch.only_golden.0.forward")):
+        lone[side].forward(name, NET, [{"type": "torch.Tensor", "shape": 5}], [tensor()])
+    case("table/damaged_unmatched", "a damaged record without a partner: compare and graph say the same",
+         [COMPARE + " -o out --junit out/report.xml --fail-on unreadable",
+          "msprobe graph npu bench -o out --fail-on unreadable",
+          COMPARE, "msprobe graph npu bench -o out --json"], lone, prepare=["mkdir out"])
 
 
 def rows():
