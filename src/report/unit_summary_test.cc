@@ -58,7 +58,7 @@ TEST(SummaryTableTest, EachModeHasItsOwnBands) {
   units[2].without_index = 2;
   const std::string table = SummaryTable(units);
   const auto line = [](std::string name, const char* count) {
-    name.resize(44 - std::string(count).size(), ' ');
+    name.resize(45 - std::string(count).size(), ' ');
     return name + count + "\n";
   };
   EXPECT_NE(table.find("compared by real data, statistics, structure only"), std::string::npos);
