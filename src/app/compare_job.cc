@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "app/fail_on.h"
 #include "app/graph_plan.h"
 #include "app/nearest_word.h"
 #include "app/output_directory.h"
@@ -141,23 +142,23 @@ Result<CompareResults> RunCompareJob(const CompareJob& job, JobObserver* observe
   return results;
 }
 
-Result<std::vector<std::filesystem::path>> WriteRunFiles(const CompareJob& job,
-                                                         const CompareResults& results,
-                                                         const report::RunReport& report,
-                                                         int exit_code) {
-  std::vector<std::filesystem::path> paths;
-  if (job.output.empty()) return paths;
+RunFiles WriteRunFiles(const CompareJob& job, const CompareResults& results,
+                       const report::RunReport& report, int exit_code) {
+  RunFiles files;
+  files.exit_code = exit_code;
+  if (job.output.empty()) return files;
+  const auto write = [&](std::string_view suffix, std::string_view text) {
+    Result<std::filesystem::path> path = WriteText(job, results, suffix, text);
+    if (path.ok()) return files.paths.push_back(std::move(path).value());
+    const Status& status = path.status();
+    files.failures.push_back({status.code(), status.fact(), kAdvice, status.path()});
+    files.exit_code = ExitCode(status);
+  };
+  if (Wants(job, TableFormat::kHtml)) write(".html", report::HtmlPage(report, results.html_rows));
   if (Wants(job, TableFormat::kJson)) {
-    const std::string text = report::RunReportJson(report, results.seconds, exit_code) + "\n";
-    MSPROBE_ASSIGN_OR_RETURN(std::filesystem::path path, WriteText(job, results, ".json", text));
-    paths.push_back(std::move(path));
+    write(".json", report::RunReportJson(report, results.seconds, files.exit_code) + "\n");
   }
-  if (Wants(job, TableFormat::kHtml)) {
-    const std::string text = report::HtmlPage(report, results.html_rows);
-    MSPROBE_ASSIGN_OR_RETURN(std::filesystem::path path, WriteText(job, results, ".html", text));
-    paths.push_back(std::move(path));
-  }
-  return paths;
+  return files;
 }
 
 }  // namespace msprobe::app

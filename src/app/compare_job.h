@@ -33,10 +33,14 @@ Result<CompareResults> RunCompareJob(const CompareJob& job, JobObserver* observe
                                      const base::CancelToken* cancel,
                                      base::Diagnostics* diagnostics);
 
-/// Writes the files that are about all units: json and html. Returns their paths.
-Result<std::vector<std::filesystem::path>> WriteRunFiles(const CompareJob& job,
-                                                         const CompareResults& results,
-                                                         const report::RunReport& report,
-                                                         int exit_code);
+struct RunFiles {
+  std::vector<std::filesystem::path> paths;  ///< written
+  std::vector<Status> failures;              ///< of those that could not be
+  int exit_code = 0;                         ///< as given, or of a failure
+};
+
+/// Writes the files that are about all units: html, then json, which tells the exit code.
+RunFiles WriteRunFiles(const CompareJob& job, const CompareResults& results,
+                       const report::RunReport& report, int exit_code);
 
 }  // namespace msprobe::app

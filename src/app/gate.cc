@@ -1,6 +1,11 @@
 #include "app/gate.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
 
 namespace msprobe::app {
 
@@ -33,9 +38,20 @@ class NameList {
   std::string text_;
 };
 
-bool IsOf(const UnitSummary& unit, const NotCompared& node) {
-  return node.step == unit.step && node.rank == unit.rank;
+/// Step and rank of a unit, which all that is listed of it has as well.
+using Place = std::pair<std::optional<int64_t>, std::optional<int64_t>>;
+
+template <class T>
+Place PlaceOf(const T& listed) {
+  return {listed.step, listed.rank};
 }
+
+/// What is listed of each unit: looking through the lists once a unit would take too long where
+/// there are many.
+struct Listed {
+  std::vector<const NotCompared*> not_compared;
+  std::vector<const report::DivergedNode*> culprits;
+};
 
 bool Counts(FailLevel level, const NotCompared& node) {
   switch (level) {
@@ -53,9 +69,17 @@ class SuiteMaker {
  public:
   SuiteMaker(const Gate& gate, const report::RunReport& report,
              const std::vector<const NotCompared*>& not_compared)
-      : gate_(gate), report_(report), not_compared_(not_compared) {}
+      : gate_(gate) {
+    for (const NotCompared* node : not_compared) {
+      listed_[PlaceOf(*node)].not_compared.push_back(node);
+    }
+    for (const report::DivergedNode& node : report.culprits) {
+      listed_[PlaceOf(node)].culprits.push_back(&node);
+    }
+  }
 
-  report::JUnitSuite Make(const UnitSummary& unit) const {
+  report::JUnitSuite Make(const UnitSummary& unit) {
+    const Listed& listed = listed_[PlaceOf(unit)];
     report::JUnitSuite suite;
     const std::string place = report::PlaceText(unit.step, unit.rank, unit.process);
     suite.name = place.empty() ? "compare" : place;
@@ -66,19 +90,21 @@ class SuiteMaker {
     }
     for (const std::string& word : FailLevelWords()) {
       const auto level = static_cast<FailLevel>(&word - FailLevelWords().data());
-      suite.cases.push_back(Case(unit, level, word));
+      suite.cases.push_back(Case(unit, listed, level, word));
     }
-    if (gate_.allow) suite.cases.push_back(AllowCase(unit));
+    if (gate_.allow) suite.cases.push_back(AllowCase(listed));
     return suite;
   }
 
  private:
-  JUnitCase Case(const UnitSummary& unit, FailLevel level, const std::string& word) const {
+  JUnitCase Case(const UnitSummary& unit, const Listed& listed, FailLevel level,
+                 const std::string& word) const {
+    const NameList names = Names(unit, listed, level);
     const bool asked =
         std::find(gate_.fail_on.begin(), gate_.fail_on.end(), level) != gate_.fail_on.end();
     const uint64_t count =
         gate_.allow && (level == FailLevel::kUnmatched || level == FailLevel::kUnreadable)
-            ? Names(unit, level).count()
+            ? names.count()
             : LevelCount(unit, level);
     JUnitCase one;
     one.name = word;
@@ -86,18 +112,18 @@ class SuiteMaker {
     one.outcome = asked ? JUnitCase::Outcome::kFail : JUnitCase::Outcome::kSkip;
     one.message =
         word + ": " + std::to_string(count) + (asked ? "" : ", not asked for by --fail-on");
-    one.text = Names(unit, level).text();
+    one.text = names.text();
     return one;
   }
 
-  NameList Names(const UnitSummary& unit, FailLevel level) const {
+  static NameList Names(const UnitSummary& unit, const Listed& listed, FailLevel level) {
     NameList names;
-    for (const NotCompared* node : not_compared_) {
-      if (IsOf(unit, *node) && Counts(level, *node)) names.Add(node->name, node->reason);
+    for (const NotCompared* node : listed.not_compared) {
+      if (Counts(level, *node)) names.Add(node->name, node->reason);
     }
     if (level == FailLevel::kCulprit) {
-      for (const report::DivergedNode& node : report_.culprits) {
-        if (node.step == unit.step && node.rank == unit.rank) names.Add(node.name, node.reason);
+      for (const report::DivergedNode* node : listed.culprits) {
+        names.Add(node->name, node->reason);
       }
     }
     if (level == FailLevel::kError) {
@@ -108,11 +134,9 @@ class SuiteMaker {
     return names;
   }
 
-  JUnitCase AllowCase(const UnitSummary& unit) const {
+  static JUnitCase AllowCase(const Listed& listed) {
     NameList names;
-    for (const NotCompared* node : not_compared_) {
-      if (IsOf(unit, *node)) names.Add(node->name, node->reason);
-    }
+    for (const NotCompared* node : listed.not_compared) names.Add(node->name, node->reason);
     JUnitCase one;
     one.name = "allow-list";
     if (names.count() == 0) return one;
@@ -123,8 +147,7 @@ class SuiteMaker {
   }
 
   const Gate& gate_;
-  const report::RunReport& report_;
-  const std::vector<const NotCompared*>& not_compared_;
+  std::map<Place, Listed> listed_;
 };
 
 void AddNotes(const AllowList::Outcome& outcome, std::vector<std::string>* notes) {
@@ -158,7 +181,7 @@ GateVerdict Judge(const Gate& gate, const report::RunReport& report) {
     not_compared = std::move(outcome.unknown);
   }
   if (gate.junit.empty()) return verdict;
-  const SuiteMaker maker(gate, report, not_compared);
+  SuiteMaker maker(gate, report, not_compared);
   for (const UnitSummary& unit : report.units) verdict.suites.push_back(maker.Make(unit));
   return verdict;
 }

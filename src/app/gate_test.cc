@@ -111,6 +111,25 @@ const report::JUnitCase& CaseOf(const report::JUnitSuite& suite, std::string_vie
   return none;
 }
 
+TEST_F(GateTest, JUnitListsOfEachUnitOnlyItsOwn) {
+  units_.resize(2, units_[0]);
+  for (const int64_t rank : {0, 1}) {
+    units_[rank].rank = rank;
+    units_[rank].culprit_count = 1;
+    Skip(NotCompared::Kind::kUnreadable, "skipped" + std::to_string(rank));
+    report_.not_compared.back().rank = rank;
+    report_.culprits.emplace_back().name = "culprit" + std::to_string(rank);
+    report_.culprits.back().rank = rank;
+  }
+  units_[1].unreadable_tensors = 1;
+  report_.units = units_;
+  gate_.junit = "report.xml";
+  const GateVerdict verdict = Judge(gate_, report_);
+  ASSERT_EQ(verdict.suites.size(), 2U);
+  EXPECT_EQ(CaseOf(verdict.suites[1], "unreadable").text, "skipped1: why\n");
+  EXPECT_EQ(CaseOf(verdict.suites[1], "culprit").text, "culprit1: \n");
+}
+
 TEST_F(GateTest, JUnitListsWhatTheAllowListDoesNotKnow) {
   Skip(NotCompared::Kind::kUnmatched, "known");
   for (int i = 0; i < 23; ++i) {

@@ -98,7 +98,7 @@ Result<std::vector<PlannedUnit>> PlanUnits(const UnitJob& job, base::Diagnostics
   if (job.reference.empty()) return units;
   MSPROBE_ASSIGN_OR_RETURN(const dump::DumpTree reference,
                            dump::FindDumpUnits(job.reference, diagnostics));
-  MSPROBE_ASSIGN_OR_RETURN(pairs, dump::PairUnits(target, reference));
+  MSPROBE_ASSIGN_OR_RETURN(pairs, dump::PairUnits(target, reference, dump::OtherSide::kReference));
   for (size_t i = 0; i < units.size(); ++i) units[i].reference = std::move(pairs[i].golden);
   return units;
 }

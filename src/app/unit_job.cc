@@ -84,13 +84,22 @@ bool IsFramework(std::string_view recorded, std::string_view wanted) {
   return wanted.empty() || recorded == wanted || (wanted == "mindspore" && recorded == "mindtorch");
 }
 
-Status CheckTasks(const dump::RankDump& target, const dump::RankDump& golden) {
+/// Names of the two dumps of a pair, as an error calls them.
+struct PairNames {
+  std::string_view target = "target";
+  std::string_view golden = "golden side";
+};
+
+Status CheckTasks(const dump::RankDump& target, const dump::RankDump& golden,
+                  const PairNames& names) {
   const bool target_structure = target.task() == dump::Task::kStructure;
   const bool golden_structure = golden.task() == dump::Task::kStructure;
   if (target_structure == golden_structure) return Status::Ok();
-  return InvalidArgumentError("the target's task is " + std::string(target.task_text()) +
-                                  ", the golden side's is " + std::string(golden.task_text()),
-                              "collect both sides with the same task", golden.directory().string());
+  std::string fact = "the ";
+  fact.append(names.target).append("'s task is ").append(target.task_text()).append(", the ");
+  fact.append(names.golden).append("'s is ").append(golden.task_text());
+  return InvalidArgumentError(std::move(fact), "collect both sides with the same task",
+                              golden.directory().string());
 }
 
 class JobRunner {
@@ -117,6 +126,7 @@ class JobRunner {
     bool find_causes = false;
     bool tell_progress = false;
     bool map_names = true;  ///< by the rules of the layer mapping
+    PairNames names = {};
   };
 
   bool cancelled() const { return cancel_ != nullptr && cancel_->cancelled(); }
@@ -349,7 +359,7 @@ Status JobRunner::CompareUnit(size_t index, size_t inner_threads) {
 Result<compare::Comparison> JobRunner::Pair(size_t index, const GraphPointer& target,
                                             const GraphPointer& golden, const PairUse& use) {
   Work& work = works_[index];
-  MSPROBE_RETURN_IF_ERROR(CheckTasks(*target->dump, *golden->dump));
+  MSPROBE_RETURN_IF_ERROR(CheckTasks(*target->dump, *golden->dump, use.names));
   const compare::CompareMode mode =
       compare::ChooseMode(*target->dump, *golden->dump, &work.diagnostics);
   std::optional<base::StageTimer> stage(std::in_place, "match");
@@ -445,7 +455,10 @@ Result<compare::DivergenceReport> JobRunner::JudgeWithReference(size_t index, co
         // The other pair only says how far golden is off.
         const bool judged = target == graphs.target;
         return Pair(index, target, golden,
-                    {.threads = inner_threads, .find_causes = judged, .map_names = map_names});
+                    {.threads = inner_threads,
+                     .find_causes = judged,
+                     .map_names = map_names,
+                     .names = {judged ? "target" : "golden side", "reference"}});
       });
 }
 

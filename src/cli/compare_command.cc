@@ -55,22 +55,23 @@ void LogWritten(const std::filesystem::path& path) {
 int Finish(const CompareRequest& request, app::CompareResults results, bool json) {
   report::RunReport report = report::MakeRunReport(results.units, &results.details);
   report.rows = results.tables;
-  const Result<int> code = JudgeRun(request.gate, report);
-  if (!code.ok()) return PrintFailure(code.status());
-  const auto paths = app::WriteRunFiles(request.job, results, report, *code);
-  if (!paths.ok()) return PrintFailure(paths.status());
+  // Hours of comparing are not lost for a file: what was found is printed all the same.
+  std::vector<Status> failures;
+  const int judged = JudgeRun(request.gate, report, &failures);
+  const app::RunFiles files = app::WriteRunFiles(request.job, results, report, judged);
+  failures.insert(failures.end(), files.failures.begin(), files.failures.end());
   for (const report::RowsFile& table : report.rows) LogWritten(table.path);
-  for (const std::filesystem::path& path : *paths) LogWritten(path);
+  for (const std::filesystem::path& path : files.paths) LogWritten(path);
   const bool any = std::any_of(results.units.begin(), results.units.end(),
                                [](const report::UnitSummary& unit) { return unit.status.ok(); });
   const std::string text = any ? report::RunReportText(report) : std::string();
   if (json) {
     PrintError(text);
-    PrintOut(report::RunReportJson(report, results.seconds, *code) + "\n");
+    PrintOut(report::RunReportJson(report, results.seconds, files.exit_code) + "\n");
   } else {
     PrintOut(text);
   }
-  return *code;
+  return PrintFailures(failures, files.exit_code);
 }
 
 int RunCompare(const Arguments& arguments) {

@@ -95,9 +95,8 @@ int RunGraph(const Arguments& arguments, bool visualize) {
   }
   std::vector<report::UnitDetails> details = summary->details;
   const report::RunReport report = report::MakeRunReport(summary->units, &details);
-  const Result<int> judged = JudgeRun(request->gate, report);
-  if (!judged.ok()) return PrintFailure(judged.status());
-  const int code = *judged;
+  std::vector<Status> failures;
+  const int code = JudgeRun(request->gate, report, &failures);
   const std::string table = report::SummaryTable(summary->units);
   if (request->json) {
     PrintError(table);
@@ -105,7 +104,7 @@ int RunGraph(const Arguments& arguments, bool visualize) {
   } else {
     PrintOut(table);
   }
-  return code;
+  return PrintFailures(failures, code);
 }
 
 int RunGraphCommand(const Arguments& arguments) { return RunGraph(arguments, false); }

@@ -83,24 +83,46 @@ Status ReadGate(const Arguments& arguments, const app::UnitJob& job, app::Gate* 
   }
   gate->junit = arguments.Value("--junit");
   if (gate->junit.empty()) return Status::Ok();
-  // Hours of comparing must not end at a directory that is not there.
+  // Hours of comparing must not end at a directory that is not there, or where the file should be.
+  std::error_code error;
+  if (std::filesystem::is_directory(gate->junit, error)) {
+    return InvalidArgumentError("--junit is a directory", "give the name of a file in it",
+                                gate->junit.string());
+  }
   const std::filesystem::path parent = gate->junit.parent_path();
   if (::access(parent.empty() ? "." : parent.c_str(), W_OK | X_OK) == 0) return Status::Ok();
   return InvalidArgumentError("cannot write the file of --junit", "give a directory that is there",
                               gate->junit.string());
 }
 
-Result<int> JudgeRun(const app::Gate& gate, const report::RunReport& report) {
+namespace {
+
+Status WriteJUnit(const std::filesystem::path& path, const std::string& text) {
+  MSPROBE_ASSIGN_OR_RETURN(base::AtomicFile file, base::AtomicFile::Create(path));
+  MSPROBE_RETURN_IF_ERROR(file.Append(text));
+  return file.Commit();
+}
+
+}  // namespace
+
+int JudgeRun(const app::Gate& gate, const report::RunReport& report,
+             std::vector<Status>* failures) {
   const app::GateVerdict verdict = app::Judge(gate, report);
   for (const std::string& note : verdict.notes) {
     base::Log(base::LogLevel::kWarning, report::Printable(note));
   }
-  if (!gate.junit.empty()) {
-    MSPROBE_ASSIGN_OR_RETURN(base::AtomicFile file, base::AtomicFile::Create(gate.junit));
-    MSPROBE_RETURN_IF_ERROR(file.Append(report::JUnitXml(verdict.suites)));
-    MSPROBE_RETURN_IF_ERROR(file.Commit());
-  }
-  return verdict.exit_code;
+  if (gate.junit.empty()) return verdict.exit_code;
+  const Status written = WriteJUnit(gate.junit, report::JUnitXml(verdict.suites));
+  if (written.ok()) return verdict.exit_code;
+  failures->push_back({written.code(), written.fact(),
+                       "see that the disk has room, or choose another file with --junit",
+                       gate.junit.string()});
+  return app::ExitCode(written);
+}
+
+int PrintFailures(const std::vector<Status>& failures, int code) {
+  for (const Status& failure : failures) code = PrintFailure(failure);
+  return code;
 }
 
 int PrintFailure(const Status& status) {

@@ -24,8 +24,11 @@ Status ReadJob(const Arguments& arguments, std::string_view match, app::UnitJob*
 Status ReadGate(const Arguments& arguments, const app::UnitJob& job, app::Gate* gate);
 
 /// The exit code of a finished job. Says what --allow does not know and what it need not know any
-/// more, and writes the file of --junit.
-Result<int> JudgeRun(const app::Gate& gate, const report::RunReport& report);
+/// more, and writes the file of --junit; if it cannot, `failures` says so and the code is 4.
+int JudgeRun(const app::Gate& gate, const report::RunReport& report, std::vector<Status>* failures);
+
+/// Prints what could not be written of a finished job. The exit code: that of the last, or `code`.
+int PrintFailures(const std::vector<Status>& failures, int code);
 
 /// Says what ended the work. The exit code: of the signal that cancelled it, else of the status.
 int PrintFailure(const Status& status);

@@ -61,6 +61,10 @@ class Assembler {
       }
       diagnostics_.Add(damage.kind, std::move(damage.status));
     }
+    for (DamagedNode& node : part.damaged_nodes) {
+      node.reason = reason_ids[node.reason];
+      comparison_.damaged.push_back(node);
+    }
     huge_.insert(huge_.end(), part.huge.begin(), part.huge.end());
     for (const auto& [id, reason] : part.broken) graph::BreakPair(id, reason, &comparison_.match);
     if (comparison_.facts != nullptr) {
@@ -116,6 +120,7 @@ class Comparer {
   Status Run() {
     CompareNodes();
     CompareHugeNodes();
+    CheckGoldenOnly();
     assembler_.Finish();
     return Cancelled(options_) ? CancelledError() : Status::Ok();
   }
@@ -157,6 +162,22 @@ class Comparer {
       assembler_.Append(std::move(part));
       Progress(1);
     }
+  }
+
+  /// Nothing is compared with them, but damage is told wherever it is.
+  void CheckGoldenOnly() {
+    const std::vector<graph::NodeId>& partners = comparison_.match.target_of_golden;
+    std::vector<NodeResults> parts((partners.size() + kNodesPerPart - 1) / kNodesPerPart);
+    base::ParallelFor(parts.size(), 1, options_.threads, [&](size_t first, size_t last) {
+      for (size_t part = first; part < last && !Cancelled(options_); ++part) {
+        NodeComparer comparer(sides_, comparison_.mode, 0, options_.cancel, &parts[part]);
+        const size_t end = std::min(partners.size(), (part + 1) * kNodesPerPart);
+        for (auto node = static_cast<graph::NodeId>(part * kNodesPerPart); node < end; ++node) {
+          if (partners[node] == graph::kNoNode) comparer.CheckGoldenOnly(node);
+        }
+      }
+    });
+    for (NodeResults& part : parts) assembler_.Append(std::move(part));
   }
 
   void Progress(size_t nodes) {

@@ -60,6 +60,13 @@ struct NodeResult {
   uint32_t values_size = 0;
 };
 
+/// A node without a partner whose record is damaged. (One with a partner is kUnreadable.)
+struct DamagedNode {
+  graph::NodeId node;
+  bool golden;      ///< of which side
+  uint32_t reason;  ///< into Comparison::reasons
+};
+
 struct FactTable;
 
 inline constexpr size_t kUlpPlace = 6;  ///< into ValueResult::metrics
@@ -75,6 +82,7 @@ struct Comparison {
   std::vector<stats::UlpCounts> ulps;  ///< real data: of the values that are floats
   std::vector<std::string> reasons;    ///< [0] is empty
   uint64_t unreadable_tensors = 0;
+  std::vector<DamagedNode> damaged;  ///< the target's, then golden's, by node
   /// With CompareOptions::gather_facts: what FindDivergences() needs of the records, and takes.
   std::shared_ptr<FactTable> facts;
 

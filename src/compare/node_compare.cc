@@ -77,6 +77,7 @@ void NodeComparer::Compare(graph::NodeId target_node) {
   if (golden_node == graph::kNoNode) {
     result.reason = results_.reasons.Intern(
         graph::MatchNote(sides_.match, sides_.target, sides_.golden, target_node, true));
+    target_read_ = ReadAlone(false, target_node, &target_record_);
   } else if (!ComparePair(target_node, golden_node, &result)) {
     results_.huge.push_back(target_node);
     return;
@@ -92,7 +93,7 @@ bool NodeComparer::ComparePair(graph::NodeId target_node, graph::NodeId golden_n
   const graph::Node& golden = sides_.golden.nodes[golden_node];
   result->status = NodeStatus::kPass;
   by_mapping_ = sides_.match.by_mapping[target_node];
-  const bool readable = ReadRecords(target, golden, result);
+  const bool readable = ReadRecords(target_node, golden_node, result);
   const MatchReason reason = CheckPair(target_node, readable);
   if (reason != MatchReason::kNone && sides_.match.unchecked == graph::RecordRule::kSame) {
     result->status = NodeStatus::kUnmatched;
@@ -126,39 +127,53 @@ MatchReason NodeComparer::CheckPair(graph::NodeId target_node, bool readable) {
 }
 
 void NodeComparer::GatherFacts(graph::NodeId target_node, FactGatherer* gatherer) {
-  const graph::Node& target = sides_.target.nodes[target_node];
-  if (!target_read_ && target.entry != dump::kNoEntry) {
-    target_read_ = sides_.target.dump->Read(target.entry, &target_record_).ok();
-  }
   const NodeResult& result = results_.nodes.back();
   gatherer->Add(target_node, target_read_ ? &target_record_ : nullptr, golden_record_,
                 std::span(results_.values).subspan(result.values_begin, result.values_size));
 }
 
-/// False if a record is damaged; a node without a record has no values.
-bool NodeComparer::ReadRecord(const graph::Graph& graph, std::string_view side,
-                              const graph::Node& node, Record* record, NodeResult* result) {
+/// False if the record is damaged, which `damage` then tells; a node without a record has no
+/// values.
+bool NodeComparer::ReadRecord(bool golden, graph::NodeId id, Record* record, std::string* damage) {
+  const graph::Graph& graph = golden ? sides_.golden : sides_.target;
+  const graph::Node& node = graph.nodes[id];
   if (node.entry == dump::kNoEntry) {
     record->values.clear();
     return true;
   }
-  Status status = graph.dump->Read(node.entry, record);
+  const Status status = graph.dump->Read(node.entry, record);
   if (status.ok()) return true;
   record->values.clear();
-  const std::string fact =
-      std::string(side) + " record " + std::string(node.name) + ": " + status.fact();
-  Raise(NodeStatus::kUnreadable, fact, result);
+  *damage = golden ? "golden record " : "target record ";
+  damage->append(node.name).append(": ").append(status.fact());
   results_.damaged.push_back({base::DiagnosticKind::kUnreadableRecord,
-                              Status(status.code(), fact, status.advice(), status.path())});
+                              Status(status.code(), *damage, status.advice(), status.path())});
   return false;
 }
 
-bool NodeComparer::ReadRecords(const graph::Node& target, const graph::Node& golden,
-                               NodeResult* result) {
-  const bool target_fine = ReadRecord(sides_.target, "target", target, &target_record_, result);
-  const bool golden_fine = ReadRecord(sides_.golden, "golden", golden, &golden_record_, result);
-  target_read_ = target_fine && target.entry != dump::kNoEntry;
-  return target_fine && golden_fine;
+bool NodeComparer::ReadRecords(graph::NodeId target, graph::NodeId golden, NodeResult* result) {
+  std::string damage;
+  const bool target_fine = ReadRecord(false, target, &target_record_, &damage);
+  if (!target_fine) Raise(NodeStatus::kUnreadable, damage, result);
+  golden_damaged_ = !ReadRecord(true, golden, &golden_record_, &damage);
+  if (golden_damaged_) Raise(NodeStatus::kUnreadable, damage, result);
+  target_read_ = target_fine && sides_.target.nodes[target].entry != dump::kNoEntry;
+  return target_fine && !golden_damaged_;
+}
+
+/// The record of a node without a partner: only whether it is damaged is of interest. False if it
+/// is, or if there is none.
+bool NodeComparer::ReadAlone(bool golden, graph::NodeId id, Record* record) {
+  std::string damage;
+  if (!ReadRecord(golden, id, record, &damage)) {
+    results_.damaged_nodes.push_back({id, golden, results_.reasons.Intern(damage)});
+    return false;
+  }
+  return (golden ? sides_.golden : sides_.target).nodes[id].entry != dump::kNoEntry;
+}
+
+void NodeComparer::CheckGoldenOnly(graph::NodeId golden_node) {
+  ReadAlone(true, golden_node, &golden_record_);
 }
 
 bool NodeComparer::HasHugeTensor() const {
@@ -178,6 +193,10 @@ void NodeComparer::CompareValues(NodeResult* result) {
     ValueResult value;
     value.metrics.fill(kNaN);
     CompareValue(i, &value, &evidence_[i]);
+    // Golden may have had a partner for it: nobody knows.
+    if (golden_damaged_ && evidence_[i].is_tensor) {
+      Raise(NodeStatus::kUnreadable, results_.reasons.text(result->reason), &value);
+    }
     results_.values.push_back(value);
   }
 }
@@ -188,7 +207,7 @@ void NodeComparer::CompareValue(size_t index, ValueResult* result, Evidence* evi
   evidence->is_tensor = target.kind == ValueKind::kTensor;
   result->golden_value = pairs_.golden_of_target[index];
   if (result->golden_value == kNoValue) {
-    if (evidence->is_tensor) {
+    if (evidence->is_tensor && !golden_damaged_) {
       Raise(NodeStatus::kWarning, "golden has no such parameter", result);
     }
     return;

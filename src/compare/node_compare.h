@@ -23,8 +23,9 @@ struct NodeResults {
   std::vector<ValueResult> values;
   std::vector<stats::UlpCounts> ulps;  ///< as Comparison::ulps
   ReasonTable reasons;
-  std::vector<base::Diagnostic> damaged;  ///< records and tensors
-  std::vector<graph::NodeId> huge;        ///< left out: compare them one at a time, see below
+  std::vector<base::Diagnostic> damaged;   ///< records and tensors
+  std::vector<DamagedNode> damaged_nodes;  ///< as Comparison::damaged
+  std::vector<graph::NodeId> huge;         ///< left out: compare them one at a time, see below
   /// Pairs of which only now is it known that they are none, or unlike.
   std::vector<std::pair<graph::NodeId, graph::MatchReason>> broken;
   FactTable facts;  ///< by position in `ids`, if they were gathered
@@ -47,13 +48,15 @@ class NodeComparer {
   void Compare(graph::NodeId target_node);
   /// Of the node that was compared last, from the same records.
   void GatherFacts(graph::NodeId target_node, FactGatherer* gatherer);
+  /// Of a node that only golden has, its record is looked at.
+  void CheckGoldenOnly(graph::NodeId golden_node);
 
  private:
   bool ComparePair(graph::NodeId target_node, graph::NodeId golden_node, NodeResult* result);
   graph::MatchReason CheckPair(graph::NodeId target_node, bool readable);
-  bool ReadRecords(const graph::Node& target, const graph::Node& golden, NodeResult* result);
-  bool ReadRecord(const graph::Graph& graph, std::string_view side, const graph::Node& node,
-                  dump::Record* record, NodeResult* result);
+  bool ReadRecords(graph::NodeId target, graph::NodeId golden, NodeResult* result);
+  bool ReadRecord(bool golden, graph::NodeId id, dump::Record* record, std::string* damage);
+  bool ReadAlone(bool golden, graph::NodeId id, dump::Record* record);
   bool HasHugeTensor() const;
   void CompareValues(NodeResult* result);
   void CompareValue(size_t index, ValueResult* result, Evidence* evidence);
@@ -83,6 +86,7 @@ class NodeComparer {
   const base::CancelToken* cancel_;
   NodeResults& results_;
   bool by_mapping_ = false;
+  bool golden_damaged_ = false;
   bool target_read_ = false;                                 ///< target_record_ is that of the node
   graph::MatchReason mismatch_ = graph::MatchReason::kNone;  ///< paired in spite of it
   dump::Record target_record_;

@@ -332,13 +332,17 @@ Result<DumpTree> FindDumpUnits(const fs::path& root, base::Diagnostics* diagnost
   return tree;
 }
 
-Result<std::vector<UnitPair>> PairUnits(const DumpTree& target, const DumpTree& golden) {
+Result<std::vector<UnitPair>> PairUnits(const DumpTree& target, const DumpTree& golden,
+                                        OtherSide other_side) {
+  const bool is_golden = other_side == OtherSide::kGolden;
+  const std::string name = is_golden ? "golden" : "the reference";
   if (target.kind != golden.kind) {
-    return InvalidArgumentError(
-        "target is " + std::string(KindName(target.kind)) + ", golden is " +
-            std::string(KindName(golden.kind)),
-        "give directories of the same kind on both sides" + WithSingle(target, golden),
-        golden.root.string());
+    const std::string advice =
+        is_golden ? "give directories of the same kind on both sides" + WithSingle(target, golden)
+                  : "give a --reference of the same kind as the target";
+    return InvalidArgumentError("target is " + std::string(KindName(target.kind)) + ", " + name +
+                                    " is " + std::string(KindName(golden.kind)),
+                                advice, golden.root.string());
   }
   const StepUnits target_steps = ByStep(target);
   const StepUnits golden_steps = ByStep(golden);
@@ -361,7 +365,7 @@ Result<std::vector<UnitPair>> PairUnits(const DumpTree& target, const DumpTree& 
     if (!target_steps.contains(step)) pairing.target_misses.push_back(StepName(step));
   }
   std::string fact;
-  AppendMissing("golden", pairing.golden_misses, &fact);
+  AppendMissing(name, pairing.golden_misses, &fact);
   AppendMissing("target", pairing.target_misses, &fact);
   if (fact.empty()) return std::move(pairing.pairs);
   if (advice.empty() && !pairing.pairs.empty()) {
@@ -369,7 +373,9 @@ Result<std::vector<UnitPair>> PairUnits(const DumpTree& target, const DumpTree& 
     advice = OrCompare(pair.target.directory, pair.golden.directory);
   }
   const bool golden_lacks = !pairing.golden_misses.empty();
-  return InvalidArgumentError(fact, "give directories with the same steps and ranks" + advice,
+  return InvalidArgumentError(fact,
+                              is_golden ? "give directories with the same steps and ranks" + advice
+                                        : "give a --reference with the target's steps and ranks",
                               (golden_lacks ? golden : target).root.string());
 }
 

@@ -46,7 +46,11 @@ struct UnitPair {
   DumpUnit golden;
 };
 
+/// What the target is paired with; errors call it so.
+enum class OtherSide : uint8_t { kGolden, kReference };
+
 /// Pairs units one to one, or says which directories are missing on which side.
-Result<std::vector<UnitPair>> PairUnits(const DumpTree& target, const DumpTree& golden);
+Result<std::vector<UnitPair>> PairUnits(const DumpTree& target, const DumpTree& golden,
+                                        OtherSide other = OtherSide::kGolden);
 
 }  // namespace msprobe::dump

@@ -27,15 +27,11 @@ std::string_view ModeText(compare::CompareMode mode) {
 }
 
 /// "compared by statistics"; several ranks may differ in it.
-void PrintModes(std::span<const UnitSummary> units, std::string* out) {
-  std::vector<std::string_view> modes;
-  for (const UnitSummary& unit : units) {
-    if (!unit.compared) continue;
-    const std::string_view mode = ModeText(unit.mode);
-    if (std::find(modes.begin(), modes.end(), mode) == modes.end()) modes.push_back(mode);
-  }
+void PrintModes(const std::vector<UnitSummary>& modes, std::string* out) {
   out->append("compared by ");
-  for (size_t i = 0; i < modes.size(); ++i) out->append(i > 0 ? ", " : "").append(modes[i]);
+  for (size_t i = 0; i < modes.size(); ++i) {
+    out->append(i > 0 ? ", " : "").append(ModeText(modes[i].mode));
+  }
   out->push_back('\n');
 }
 
@@ -61,8 +57,9 @@ void PrintSides(const UnitSummary& total, std::string* out) {
   }
 }
 
+bool HasValues(const UnitSummary& mode) { return mode.mode != compare::CompareMode::kStructure; }
+
 void PrintBands(const UnitSummary& total, std::string* out) {
-  if (total.mode == compare::CompareMode::kStructure) return;
   if (total.mode == compare::CompareMode::kMd5) {
     Print(out, "%-36s %8" PRIu64 "\n", "md5 equal", total.bands[0]);
     Print(out, "%-36s %8" PRIu64 "\n", "md5 different", total.bands[4]);
@@ -79,6 +76,18 @@ void PrintBands(const UnitSummary& total, std::string* out) {
   if (total.without_index > 0) {
     Print(out, "%-36s %8" PRIu64 "\n", "nothing to compare", total.without_index);
   }
+}
+
+/// An index means something else in each mode: the bands of several do not add up.
+void PrintValues(const UnitSummary& total, const std::vector<UnitSummary>& modes,
+                 std::string* out) {
+  if (std::ranges::none_of(modes, HasValues)) return;
+  for (const UnitSummary& mode : modes) {
+    if (!HasValues(mode)) continue;
+    if (modes.size() > 1) out->append("by ").append(ModeText(mode.mode)).append(":\n");
+    PrintBands(mode, out);
+  }
+  if (modes.size() > 1) out->append("by all of them:\n");
   Print(out, "%-36s %8" PRIu64 "\n", "nodes with errors", total.errors);
   Print(out, "%-36s %8" PRIu64 "\n", "nodes with warnings", total.warnings);
   Print(out, "%-36s %8" PRIu64 "\n", "unreadable tensors", total.unreadable_tensors);
@@ -95,13 +104,28 @@ void PrintOverflow(const UnitSummary& total, std::string* out) {
 
 }  // namespace
 
+std::vector<UnitSummary> TotalsByMode(std::span<const UnitSummary> units) {
+  std::vector<UnitSummary> modes;
+  for (const UnitSummary& unit : units) {
+    if (!unit.compared) continue;
+    auto mode = std::ranges::find(modes, unit.mode, &UnitSummary::mode);
+    if (mode == modes.end()) {
+      mode = modes.emplace(modes.end());
+      mode->mode = unit.mode;
+    }
+    AddCounts(unit, &*mode);
+  }
+  return modes;
+}
+
 void AppendCounts(std::span<const UnitSummary> units, std::string* out) {
   UnitSummary total;
   for (const UnitSummary& unit : units) AddCounts(unit, &total);
   if (total.compared) {
-    PrintModes(units, out);
+    const std::vector<UnitSummary> modes = TotalsByMode(units);
+    PrintModes(modes, out);
     PrintSides(total, out);
-    PrintBands(total, out);
+    PrintValues(total, modes, out);
   } else {
     Print(out, "%-36s %8" PRIu64 "\n", "nodes", total.target.nodes);
   }

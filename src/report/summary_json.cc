@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "formats/json/json_writer.h"
+#include "report/counts_table.h"
 #include "report/first_places.h"
 
 namespace msprobe::report {
@@ -52,21 +53,44 @@ void WriteNodes(const char* name, const std::vector<ListedNode>& nodes, JsonWrit
   json->EndArray();
 }
 
-void WriteCounts(const UnitSummary& summary, JsonWriter* json) {
+void WriteBands(const UnitSummary& summary, JsonWriter* json) {
+  json->Key("bands").BeginArray();
+  for (const uint64_t count : summary.bands) json->UInt(count);
+  json->EndArray();
+}
+
+/// What each of several modes found: their bands do not add up.
+void WriteModes(const std::vector<UnitSummary>& modes, JsonWriter* json) {
+  json->Key("by_mode").BeginArray();
+  for (const UnitSummary& mode : modes) {
+    json->BeginObject().Key("mode").String(compare::CompareModeName(mode.mode));
+    WriteBands(mode, json);
+    json->Key("nothing_to_compare").UInt(mode.without_index).EndObject();
+  }
+  json->EndArray();
+}
+
+/// `modes`: of TotalsByMode().
+void WriteCounts(const UnitSummary& summary, const std::vector<UnitSummary>& modes,
+                 JsonWriter* json) {
   json->Key("compared").Bool(summary.compared);
   if (!summary.compared) {
     json->Key("target").BeginObject().Key("nodes").UInt(summary.target.nodes).EndObject();
   } else {
-    json->Key("mode").String(compare::CompareModeName(summary.mode));
+    json->Key("mode");
+    modes.size() > 1 ? json->Null() : json->String(compare::CompareModeName(modes.front().mode));
     WriteSide("target", summary.target, json);
     WriteSide("golden", summary.golden, json);
     if (summary.lowest_confidence < 1) {
       json->Key("lowest_confidence").Double(std::round(100 * summary.lowest_confidence) / 100);
     }
     json->Key("mismatched").UInt(summary.mismatched);
-    json->Key("bands").BeginArray();
-    for (const uint64_t count : summary.bands) json->UInt(count);
-    json->EndArray();
+    if (modes.size() > 1) {
+      json->Key("bands").Null();
+      WriteModes(modes, json);
+    } else {
+      WriteBands(summary, json);
+    }
     json->Key("nothing_to_compare").UInt(summary.without_index);
     json->Key("left_out").UInt(summary.left_out);
     json->Key("errors").UInt(summary.errors);
@@ -91,7 +115,7 @@ void WriteUnit(const UnitSummary& unit, JsonWriter* json) {
   unit.status.ok() ? json->Null() : json->String(unit.status.ToString());
   if (unit.status.ok()) {
     json->Key("output").String(unit.output.string());
-    WriteCounts(unit, json);
+    WriteCounts(unit, TotalsByMode({&unit, 1}), json);
     WriteNodes("first_culprits", unit.culprits, json);
     WriteNodes("first_suspicious", unit.suspects, json);
     if (unit.first_difference) {
@@ -115,7 +139,7 @@ void WriteTotals(std::span<const UnitSummary> units, formats::JsonWriter* json) 
   UnitSummary total;
   for (const UnitSummary& unit : units) AddCounts(unit, &total);
   json->BeginObject();
-  WriteCounts(total, json);
+  WriteCounts(total, TotalsByMode(units), json);
   json->EndObject();
 }
 

@@ -1,6 +1,7 @@
 #include "report/table_rows.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "graph/graph.h"
 #include "report/unit_summary.h"
@@ -62,7 +63,7 @@ class TableRows::Walk {
         graph::MatchNote(comparison_.match, *comparison_.target, *comparison_.golden, id, false);
     row_.reason = note_;
     SetStack(*comparison_.golden, id);
-    Read(*comparison_.golden, node, &golden_record_);
+    if (!Read(*comparison_.golden, node, &golden_record_)) SetDamaged(true, id);
     bool any = false;
     for (const Value& value : golden_record_.values) {
       if (value.kind != ValueKind::kTensor) continue;
@@ -79,7 +80,7 @@ class TableRows::Walk {
     row_ = {};
     row_.target_node = node.name;
     SetStack(*comparison_.target, id);
-    Read(*comparison_.target, node, &target_record_);
+    target_damaged_ = !Read(*comparison_.target, node, &target_record_);
     golden_record_.values.clear();
     if (partner != graph::kNoNode) {
       row_.golden_node = comparison_.golden->nodes[partner].name;
@@ -93,6 +94,7 @@ class TableRows::Walk {
     row_.result = nullptr;
     row_.status = result.status;
     row_.reason = comparison_.reasons[result.reason];
+    if (target_damaged_ && partner == graph::kNoNode) SetDamaged(false, id);
     Take();
   }
 
@@ -100,6 +102,16 @@ class TableRows::Walk {
   void Take() {
     take_(row_);
     row_.stack = {};
+  }
+
+  /// That a node has no partner shows in its names; that it is damaged would show nowhere else.
+  void SetDamaged(bool golden, NodeId id) {
+    const auto place = std::ranges::lower_bound(
+        comparison_.damaged, std::pair(golden, id), {},
+        [](const compare::DamagedNode& node) { return std::pair(node.golden, node.node); });
+    if (place == comparison_.damaged.end()) return;
+    row_.status = NodeStatus::kUnreadable;
+    row_.reason = comparison_.reasons[place->reason];
   }
 
   void SetStack(const graph::Graph& graph, NodeId id) {
@@ -111,11 +123,11 @@ class TableRows::Walk {
     row_.stack = stack_;
   }
 
-  /// Records that cannot be read have no values; comparing has said so.
-  static void Read(const graph::Graph& graph, const graph::Node& node, dump::Record* record) {
-    if (node.entry == dump::kNoEntry || !graph.dump->Read(node.entry, record).ok()) {
-      record->values.clear();
-    }
+  /// False if the record is damaged, which comparing has said; it has no values then.
+  static bool Read(const graph::Graph& graph, const graph::Node& node, dump::Record* record) {
+    if (node.entry != dump::kNoEntry && graph.dump->Read(node.entry, record).ok()) return true;
+    record->values.clear();
+    return node.entry == dump::kNoEntry;
   }
 
   /// A verdict on the node as a whole stands where it shows: on the outputs, or on all values of a
@@ -179,8 +191,9 @@ class TableRows::Walk {
       row_.target = nullptr;
       row_.golden = &value;
       row_.result = nullptr;
-      row_.status = NodeStatus::kWarning;
+      row_.status = target_damaged_ ? NodeStatus::kUnreadable : NodeStatus::kWarning;
       row_.reason = "target has no such tensor";
+      if (target_damaged_) row_.reason = comparison_.reasons[node.reason];
       any = true;
       Take();
     }
@@ -192,6 +205,7 @@ class TableRows::Walk {
   TableRow row_;
   std::string note_;  ///< what row_.reason points to where no table holds it
   std::string stack_;
+  bool target_damaged_ = false;
   dump::Record target_record_;
   dump::Record golden_record_;
   std::vector<bool> taken_;

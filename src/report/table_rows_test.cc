@@ -151,6 +151,16 @@ TEST_F(TableTest, AWorkbookGoesOnOnFurtherSheets) {
   std::filesystem::remove(path);
 }
 
+TEST_F(TableTest, AWorkbookTakesTextsThatGrowWhenTheyAreEscaped) {
+  for (std::string& reason : comparison_.reasons) reason.assign(32'000, '\x1b');
+  const std::filesystem::path path =
+      std::filesystem::path(testing::TempDir()) / ("long_" + std::to_string(::getpid()) + ".xlsx");
+  auto file = base::AtomicFile::Create(path);
+  ASSERT_TRUE(file.ok());
+  const auto rows = WriteXlsx(TableRows(comparison_), nullptr, &*file);
+  EXPECT_TRUE(rows.ok()) << rows.status().ToString();
+}
+
 TEST_F(TableTest, APageShowsTheFirstRowsThatDoNotPass) {
   const std::string few = HtmlRows(TableRows(comparison_));
   EXPECT_THAT(few, HasSubstr("Torch.extra.0.forward"));

@@ -31,6 +31,11 @@ class Collector {
     }
     for (const NodeId id : graph::EntryOrder(*comparison_.target)) AddNotCompared(id);
     for (const NodeId id : graph::EntryOrder(*comparison_.golden)) AddGoldenOnly(id);
+    for (const compare::DamagedNode& damaged : comparison_.damaged) {
+      const graph::Graph& graph = damaged.golden ? *comparison_.golden : *comparison_.target;
+      Add(NotCompared::Kind::kUnreadable, damaged.golden,
+          std::string(graph.nodes[damaged.node].name), comparison_.reasons[damaged.reason]);
+    }
     return std::move(details_);
   }
 

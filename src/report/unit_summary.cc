@@ -166,7 +166,6 @@ std::vector<const compare::Divergence*> CulpritOrder(const compare::DivergenceRe
 
 void AddCounts(const UnitSummary& unit, UnitSummary* total) {
   total->compared |= unit.compared;
-  if (unit.compared) total->mode = unit.mode;
   Add(unit.target, &total->target);
   Add(unit.golden, &total->golden);
   total->lowest_confidence = std::min(total->lowest_confidence, unit.lowest_confidence);

@@ -86,7 +86,7 @@ std::string ReasonText(const compare::Divergence& divergence, const UnitSummary&
 std::vector<const compare::Divergence*> CulpritOrder(const compare::DivergenceReport& divergences,
                                                      const UnitSummary& summary);
 
-/// Adds the counts of `unit` to `total` (lists and texts stay as they are).
+/// Adds the counts of `unit` to `total` (its mode, lists and texts stay as they are).
 void AddCounts(const UnitSummary& unit, UnitSummary* total);
 
 /// Fills everything from `compared` on.

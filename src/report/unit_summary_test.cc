@@ -44,6 +44,37 @@ TEST(AddCountsTest, SumsUnits) {
   EXPECT_EQ(total.errors, 2U);
 }
 
+TEST(SummaryTableTest, EachModeHasItsOwnBands) {
+  std::vector<UnitSummary> units(3);
+  units[0].mode = compare::CompareMode::kRealData;
+  units[2].mode = compare::CompareMode::kStructure;
+  for (UnitSummary& unit : units) {
+    unit.compared = true;
+    unit.target.nodes = unit.golden.nodes = unit.target.matched = unit.golden.matched = 2;
+  }
+  units[0].bands = {0, 2, 0, 0, 0};
+  units[1].bands = {0, 0, 1, 0, 0};
+  units[1].errors = units[1].without_index = 1;
+  units[2].without_index = 2;
+  const std::string table = SummaryTable(units);
+  const auto line = [](std::string name, const char* count) {
+    name.resize(45 - std::string(count).size(), ' ');
+    return name + count + "\n";
+  };
+  EXPECT_NE(table.find("compared by real data, statistics, structure only"), std::string::npos);
+  for (const std::string& expected :
+       {"by real data:\n" + line("index 0 .. 0.05  fine", "0") + line("index 0.05 .. 0.1", "2"),
+        "by statistics:\n" + line("index 0 .. 0.2  fine", "0"), line("nothing to compare", "1"),
+        "by all of them:\n" + line("nodes with errors", "1")}) {
+    EXPECT_NE(table.find(expected), std::string::npos) << expected << "in\n" << table;
+  }
+  const std::string json = SummaryJson(units, 0, 0);
+  EXPECT_NE(json.find(R"("mode":null)"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"("by_mode":[{"mode":"all","bands":[0,2,0,0,0],"nothing_to_compare":0},)"),
+            std::string::npos)
+      << json;
+}
+
 TEST(SummaryTableTest, CulpritComesFirst) {
   UnitSummary unit;
   unit.label = "rank0";

@@ -21,11 +21,15 @@ constexpr size_t kLongestText = 32'000;  // Excel: 32,767 characters a cell
 constexpr size_t kNodesPerPart = 512;
 constexpr lxw_col_t kNameColumns = 2;
 
-/// Text that may stand in XML, cut where Excel would refuse it.
+/// Text that may stand in XML, cut where Excel would refuse it: after escaping, which makes it
+/// longer, and not inside a character.
 std::string CellText(std::string_view text) {
-  std::string out = Printable(formats::RepairedUtf8(text.substr(0, kLongestText)));
-  if (text.size() > kLongestText) out += " …";
-  return out;
+  std::string out = Printable(formats::RepairedUtf8(text));
+  if (out.size() <= kLongestText) return out;
+  size_t end = kLongestText;
+  while ((static_cast<unsigned char>(out[end]) & 0xc0) == 0x80) --end;
+  out.resize(end);
+  return out + " …";
 }
 
 class Workbook {

@@ -83,9 +83,8 @@ void SideText::Load(NodeId node, NodeScratch* scratch) const {
   if (entry == dump::kNoEntry) return;
   Status status = graph_->dump->Read(entry, &scratch->record);
   scratch->has_record = status.ok();
-  // A damaged record: the node stays, without values. Pairs were reported by the comparison.
-  const bool reported = comparison_ != nullptr && Partner(node) != graph::kNoNode;
-  if (status.ok() || diagnostics_ == nullptr || reported) return;
+  // A damaged record: the node stays, without values. A comparison has reported it.
+  if (status.ok() || diagnostics_ == nullptr || comparison_ != nullptr) return;
   diagnostics_->Add(base::DiagnosticKind::kUnreadableRecord, std::move(status));
 }
 

@@ -25,7 +25,8 @@ struct VisContent {
   std::optional<int64_t> rank = std::nullopt;
   bool overflow_check = false;
   bool complete_stack = false;
-  /// Told of records that cannot be read and that no comparison has told of; may be null.
+  /// Told of records of `single` that cannot be read (a comparison has told of its own); may be
+  /// null.
   base::Diagnostics* diagnostics = nullptr;
 };
 

@@ -240,6 +240,12 @@ def references():
     case("tolerance/reference_errors", "a reference that says nothing, or has nothing to stand beside",
          [COMPARE + " --reference high", "msprobe graph npu -o out --reference high",
           COMPARE + " --reference none"], checked)
+    ranks = {f"{side}/rank{rank}": small() for side in ("npu", "bench") for rank in (0, 1)}
+    ranks |= {"high/rank0": small(), "structure/rank0": small(task="structure"),
+              "structure/rank1": small(task="structure")}
+    case("tolerance/reference_other_dumps", "a reference that does not fit the target is named as such",
+         [COMPARE + " --reference high", COMPARE + " --reference high/rank0",
+          COMPARE + " --reference structure -j 1"], ranks)
 
 
 def ulps():

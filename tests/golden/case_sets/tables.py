@@ -60,11 +60,28 @@ def verdicts():
     case("table/null_on_one_side", "a statistic that one side lacks: the others count, incomplete",
          [COMPARE + " -o out --json", "msprobe compare bench npu", "msprobe compare bench bench"],
          {"npu": lookups[0], "bench": lookups[1]})
+    mixed = {"statistics": small, "tensor": lambda: real(1.0), "structure": lambda: small(task="structure")}
+    case("table/mixed_modes", "ranks that are compared by different modes: the bands of each for itself",
+         [COMPARE + " --json", "msprobe graph npu bench -o out --json"],
+         {f"{side}/rank{i}": dump() for side in ("npu", "bench")
+          for i, dump in enumerate(mixed.values())})
     case("table/unreadable", "a tensor file that is missing: incomplete, unreadable row, 3",
          COMPARE + " -o out", {"npu": real(1.0, content=b""), "bench": real(1.0)})
-    case("table/damaged_record", "a damaged record has a row that says so",
-         COMPARE + " -o out --json",
-         {"npu": small(inputs={FC1: {"type": "torch.Tensor", "shape": 5}}), "bench": small()})
+    damaged = {"npu": small(inputs={FC1: {"type": "torch.Tensor", "shape": 5}}), "bench": small()}
+    case("table/damaged_record", "a damaged record has a row that says so", COMPARE + " -o out --json",
+         damaged)
+    case("table/damaged_golden_record", "a damaged record of golden: unreadable, in every output",
+         ["msprobe compare bench npu -o out --format csv,json --junit out/report.xml --fail-on unreadable",
+          "msprobe query bench 'select name, side, kind, reason from not_compared' -gp npu --csv",
+          "msprobe compare bench npu --allow skips.yaml --fail-on unreadable --junit out/allow.xml"],
+         {**damaged, "skips.yaml": "allow: []\n"}, prepare=["mkdir out"])
+    lone = {side: small() for side in ("npu", "bench")}
+    for side, name in (("npu", "Torch.only_target.0.forward"), ("bench", "Torch.only_golden.0.forward")):
+        lone[side].forward(name, NET, [{"type": "torch.Tensor", "shape": 5}], [tensor()])
+    case("table/damaged_unmatched", "a damaged record without a partner: compare and graph say the same",
+         [COMPARE + " -o out --junit out/report.xml --fail-on unreadable",
+          "msprobe graph npu bench -o out --fail-on unreadable",
+          COMPARE, "msprobe graph npu bench -o out --json"], lone, prepare=["mkdir out"])
 
 
 def rows():
@@ -163,8 +180,16 @@ def gate():
          [COMPARE + " --junit out/a.xml", COMPARE + " --junit out/b.xml --fail-on culprit,unmatched",
           "msprobe graph npu bench -o out --junit out/c.xml --fail-on error --allow skips.yaml"],
          {**pair, "skips.yaml": allow}, prepare=["mkdir out out2 out3"])
-    case("gate/junit_unwritable", "--junit into a directory that is not there",
-         COMPARE + " --junit no/such/report.xml", SAME)
+    case("gate/junit_unwritable", "--junit into a directory that is not there, or a directory itself",
+         [COMPARE + " --junit no/such/report.xml", COMPARE + " --junit npu",
+          "msprobe graph npu bench -o out --junit ."], SAME)
+    # Too long for a directory, which shows when the written file gets its name.
+    name = "x" * 300 + ".xml"
+    case("gate/junit_failed", "--junit that fails at the end: what was found is printed, 4",
+         [COMPARE + " -o out --format csv,json,html --json --junit " + name,
+          "msprobe graph npu bench -o out --junit " + name], BAD)
+    case("gate/html_failed", "a report that does not fit: what was found is printed, 4",
+         COMPARE + " -o out --format csv,html", BAD, file_size_limit=4000)
 
 
 def queries():
