@@ -87,7 +87,7 @@ class Api final : public ViewerApi {
   Status RemoveMatch(const Call& call);
   Status YamlOfMatches(const Call& call);
   Result<UnitContext> FindMatchable(const Query& query);
-  Status Save(const UnitContext& context);
+  Status Save(const UnitContext& context, const MatchesChange& change);
 
   FileCatalog catalog_;
   ViewerOptions options_;

@@ -136,9 +136,9 @@ Result<std::vector<IdPair>> HandMatches::Remove(visfile::UnitSource* unit,
   return removed;
 }
 
-void HandMatches::Restore(const std::vector<NamePairs>& actions, visfile::UnitSource* unit,
-                          compare::CompareMode mode) {
-  if (actions.empty()) return;
+size_t HandMatches::Restore(const std::vector<NamePairs>& actions, visfile::UnitSource* unit,
+                            compare::CompareMode mode) {
+  if (actions.empty()) return 0;
   UnitIndex& index = unit->mutable_index();
   std::map<std::string_view, uint32_t> targets;
   std::map<std::string_view, uint32_t> goldens;
@@ -150,20 +150,24 @@ void HandMatches::Restore(const std::vector<NamePairs>& actions, visfile::UnitSo
   };
   add_free(index.target, &targets);
   add_free(index.golden, &goldens);
+  size_t left_out = 0;
   for (const NamePairs& names : actions) {
     Action action;
     for (const auto& [target, golden] : names) {
       const auto t = targets.find(target);
       const auto g = goldens.find(golden);
-      if (t == targets.end() || g == goldens.end()) continue;
+      if (t == targets.end() || g == goldens.end() || !Unmatched(index, {t->second, g->second})) {
+        ++left_out;
+        continue;
+      }
       const IdPair pair{t->second, g->second};
-      if (!Unmatched(index, pair)) continue;
       Apply(unit, mode, pair);
       action.push_back(pair);
     }
     if (!action.empty()) actions_.push_back(std::move(action));
   }
   SumUp(&index, mode);
+  return left_out;
 }
 
 void HandMatches::ApplyAgain(const std::vector<IdPair>& pairs, visfile::UnitSource* unit,
@@ -178,13 +182,10 @@ std::vector<IdPair> HandMatches::pairs() const {
   return all;
 }
 
-std::vector<HandMatches::NamePairs> HandMatches::Names(const UnitIndex& index) const {
-  std::vector<NamePairs> names;
-  for (const Action& action : actions_) {
-    NamePairs& pairs = names.emplace_back();
-    for (const IdPair& pair : action) {
-      pairs.emplace_back(index.target.names[pair.target], index.golden.names[pair.golden]);
-    }
+HandMatches::NamePairs NamesOf(const std::vector<IdPair>& pairs, const UnitIndex& index) {
+  HandMatches::NamePairs names;
+  for (const IdPair& pair : pairs) {
+    names.emplace_back(index.target.names[pair.target], index.golden.names[pair.golden]);
   }
   return names;
 }

@@ -34,16 +34,15 @@ class HandMatches {
   /// Takes back one pair, or without one the last action. Errors: NotFound.
   Result<std::vector<IdPair>> Remove(visfile::UnitSource* unit, compare::CompareMode mode,
                                      const std::optional<IdPair>& pair);
-  /// Applies what was saved; pairs whose nodes are gone or matched by now are left out.
-  void Restore(const std::vector<NamePairs>& actions, visfile::UnitSource* unit,
-               compare::CompareMode mode);
+  /// Applies what was saved. Pairs whose nodes are gone or matched by now are left out: how many.
+  size_t Restore(const std::vector<NamePairs>& actions, visfile::UnitSource* unit,
+                 compare::CompareMode mode);
 
   /// Puts pairs back that Remove() has taken from a copy of this.
   void ApplyAgain(const std::vector<IdPair>& pairs, visfile::UnitSource* unit,
                   compare::CompareMode mode);
 
   std::vector<IdPair> pairs() const;
-  std::vector<NamePairs> Names(const visfile::UnitIndex& index) const;
   const PairVerdict* Find(visfile::Side side, uint32_t id, const visfile::UnitIndex& index) const;
 
  private:
@@ -62,9 +61,17 @@ std::filesystem::path MatchesPath(const std::filesystem::path& file);
 /// The saved actions of one unit; none if nothing was saved. Errors: InvalidArgument, Io.
 Result<std::vector<HandMatches::NamePairs>> LoadMatches(const std::filesystem::path& file,
                                                         const visfile::UnitEntry& unit);
-/// Replaces the actions of one unit, all or nothing.
-Status SaveMatches(const std::filesystem::path& file, const visfile::UnitEntry& unit,
-                   const std::vector<HandMatches::NamePairs>& actions);
+/// What one request changes in the saved actions of a unit.
+struct MatchesChange {
+  HandMatches::NamePairs made = {};     ///< a new action
+  HandMatches::NamePairs removed = {};  ///< out of whatever actions hold them
+};
+/// Changes the saved actions of one unit, all or nothing. What else is saved stays: pairs that do
+/// not apply to what is compared now, and those that another viewer has saved meanwhile.
+Status ChangeMatches(const std::filesystem::path& file, const visfile::UnitEntry& unit,
+                     const MatchesChange& change);
+/// The names by which pairs are saved.
+HandMatches::NamePairs NamesOf(const std::vector<IdPair>& pairs, const visfile::UnitIndex& index);
 
 /// The pairs as a layer mapping for `msprobe graph -lm`. What a mapping cannot say (calls of
 /// functions, which it pairs by their order) stands in comments.

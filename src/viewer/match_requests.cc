@@ -65,11 +65,11 @@ Result<UnitContext> Api::FindMatchable(const Query& query) {
   return context;
 }
 
-Status Api::Save(const UnitContext& context) {
+Status Api::Save(const UnitContext& context, const MatchesChange& change) {
   const visfile::VisSource& source = context.file.open->source();
   const std::lock_guard saving(saving_);
-  return SaveMatches(context.file.resolved.MemberOf(context.number), source.units()[context.number],
-                     context.unit->hand.Names(context.index()));
+  return ChangeMatches(context.file.resolved.MemberOf(context.number),
+                       source.units()[context.number], change);
 }
 
 Status Api::Matches(const Call& call) {
@@ -103,7 +103,7 @@ Status Api::AddMatch(const Call& call) {
   visfile::UnitSource* const source = context.unit->source.get();
   MSPROBE_ASSIGN_OR_RETURN(const std::vector<IdPair> made,
                            context.unit->hand.Add(source, mode, pair, children));
-  Status saved = Save(context);
+  Status saved = Save(context, {.made = NamesOf(made, context.index())});
   if (!saved.ok()) {
     // What is shown and what is saved must agree.
     MSPROBE_RETURN_IF_ERROR(context.unit->hand.Remove(source, mode, std::nullopt).status());
@@ -129,7 +129,7 @@ Status Api::RemoveMatch(const Call& call) {
   HandMatches before = context.unit->hand;
   MSPROBE_ASSIGN_OR_RETURN(const std::vector<IdPair> removed,
                            context.unit->hand.Remove(source, mode, pair));
-  Status saved = Save(context);
+  Status saved = Save(context, {.removed = NamesOf(removed, context.index())});
   if (!saved.ok()) {
     context.unit->hand = std::move(before);
     context.unit->hand.ApplyAgain(removed, source, mode);

@@ -36,7 +36,13 @@ OpenFile::Finisher RestoreMatches(const ResolvedFile& file,
       unit->note = "the saved matches cannot be read: " + saved.status().ToString();
       return;
     }
-    unit->hand.Restore(std::move(*saved), unit->source.get(), source.mode());
+    const size_t left_out = unit->hand.Restore(*saved, unit->source.get(), source.mode());
+    if (left_out == 0) return;
+    size_t count = 0;
+    for (const HandMatches::NamePairs& action : *saved) count += action.size();
+    unit->note = std::to_string(left_out) + " of " + std::to_string(count) +
+                 " saved matches do not apply here, as their nodes are missing or have partners "
+                 "already; they stay saved";
   };
 }
 
