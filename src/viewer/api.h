@@ -13,12 +13,6 @@
 
 namespace msprobe::viewer {
 
-/// A file that a request names.
-struct FileContext {
-  ResolvedFile resolved;
-  std::shared_ptr<OpenFile> open;
-};
-
 /// A unit of an open file, as most requests name one. Its index does not change while this lives.
 struct UnitContext {
   FileContext file;
@@ -64,7 +58,7 @@ class Api final : public ViewerApi {
   Status Files(const Call& call);
   Status Open(const Call& call);
   Status CancelOpen(const Call& call);
-  Result<FileContext> FindFile(const Query& query);
+  Result<FileContext> FindFile(const Query& query, OpenFiles::Freshness freshness);
   Result<UnitContext> FindUnit(const Query& query);
   /// The numbers of the units that have a node of this name; of all, if it is empty.
   static Result<std::vector<size_t>> UnitsWith(OpenFile* file, std::string_view node);

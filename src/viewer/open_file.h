@@ -82,6 +82,11 @@ class OpenFile {
   /// The object Unit of the API.
   std::string SummaryJson(const visfile::UnitIndex& index) const;
   void SumUpAgain(size_t unit, const visfile::UnitIndex& index);
+  /// Whether all units are known, or why they cannot be read.
+  bool SummedUp() const;
+  /// A page has been told of all units: it will not ask for them again by itself.
+  void Told() { told_.store(true); }
+  bool told() const { return told_.load(); }
 
   /// Adds the units in memory to `units`.
   struct Held {
@@ -108,6 +113,7 @@ class OpenFile {
   Finisher finisher_;
   Options options_;
   base::CancelToken cancel_;
+  std::atomic<bool> told_{false};
   mutable std::mutex progress_mutex_;
   Progress progress_;
   size_t loading_ = 0;  ///< the unit that the progress is of

@@ -162,17 +162,23 @@ Status Api::Files(const Call& call) {
   return Status::Ok();
 }
 
-Result<FileContext> Api::FindFile(const Query& query) {
-  FileContext context;
+Result<FileContext> Api::FindFile(const Query& query, OpenFiles::Freshness freshness) {
   MSPROBE_ASSIGN_OR_RETURN(const std::string_view name, query.Text("file"));
-  MSPROBE_ASSIGN_OR_RETURN(context.resolved, catalog_.Resolve(name));
-  context.open = files_.Open(context.resolved);
+  MSPROBE_ASSIGN_OR_RETURN(const ResolvedFile resolved, catalog_.Resolve(name));
+  // The numbers in a request are those of the version that it names.
+  const std::optional<std::string_view> version = query.Find("v");
+  if (version) freshness = OpenFiles::Freshness::kAsOpened;
+  FileContext context = files_.Open(resolved, freshness);
+  if (version && *version != std::to_string(context.version)) {
+    return Status(StatusCode::kCancelled, "the file has changed since it was opened",
+                  "reload the page", std::string(name));
+  }
   return context;
 }
 
 Result<UnitContext> Api::FindUnit(const Query& query) {
   UnitContext context;
-  MSPROBE_ASSIGN_OR_RETURN(context.file, FindFile(query));
+  MSPROBE_ASSIGN_OR_RETURN(context.file, FindFile(query, OpenFiles::Freshness::kAsOpened));
   MSPROBE_ASSIGN_OR_RETURN(const int64_t number, query.Int("u", 0, 0, INT32_MAX));
   context.number = static_cast<size_t>(number);
   // After a restart of the server a page goes on asking without 'open': wait for the loading.
@@ -248,7 +254,7 @@ bool Api::CanMatch(const FileContext& file) const {
 
 Status Api::Open(const Call& call) {
   JsonWriter* const json = call.json;
-  MSPROBE_ASSIGN_OR_RETURN(const auto file, FindFile(call.query));
+  MSPROBE_ASSIGN_OR_RETURN(const auto file, FindFile(call.query, OpenFiles::Freshness::kNewest));
   MSPROBE_ASSIGN_OR_RETURN(const int64_t first, call.query.Int("u", 0, 0, INT32_MAX));
   MSPROBE_ASSIGN_OR_RETURN(const auto unit, file.open->Unit(static_cast<size_t>(first), kOpenWait));
   json->BeginObject();
@@ -267,10 +273,11 @@ Status Api::Open(const Call& call) {
     const std::shared_lock lock(unit->mutex);
     if (!unit->note.empty()) notes.push_back(unit->note);
   }
+  if (file.open->SummedUp()) file.open->Told();
   std::vector<std::string> units(file.open->source().units().size());
   for (size_t i = 0; i < units.size(); ++i) units[i] = UnitText(*file.open, i);
   WriteOpened(*call.query.Text("file"), *file.open, units, CanMatch(file), notes, json);
-  json->EndObject();
+  json->Key("version").String(std::to_string(file.version)).EndObject();
   return Status::Ok();
 }
 
@@ -301,7 +308,7 @@ Result<std::vector<size_t>> Api::UnitsWith(OpenFile* file, std::string_view node
 Result<std::string> Api::ExportData(std::string_view name, const ExportLimits& limits) {
   FileContext file;
   MSPROBE_ASSIGN_OR_RETURN(file.resolved, catalog_.Resolve(name));
-  file.open = files_.Open(file.resolved);
+  file = files_.Open(file.resolved, OpenFiles::Freshness::kNewest);
   // Of the stages of a pipeline only some have the node.
   MSPROBE_ASSIGN_OR_RETURN(const std::vector<size_t> chosen,
                            UnitsWith(file.open.get(), limits.subtree));
