@@ -95,6 +95,19 @@ TEST_F(OpenDumpsTest, WhatIsBeingSummedUpIsNotBegunAgain) {
   EXPECT_NE(files.Open(dump, Freshness::kNewest).open, first.open);
 }
 
+TEST_F(OpenDumpsTest, ADamagedFirstRankDoesNotHideTheOthers) {
+  for (const auto& root : {target_, golden_}) WriteDump(root / "step0" / "rank1", "relu");
+  std::ofstream(target_ / "step0" / "rank0" / "dump.json") << "damaged";
+  Asker asker(target_, options_);
+  const std::string open = asker.Open(".");
+  EXPECT_THAT(open, HasSubstr(R"("rank":0,"pending":false,"error":")"));
+  EXPECT_THAT(open, HasSubstr(R"("rank":1,"micro_steps")"));
+  EXPECT_THAT(asker.Get("rows", "file=.&u=1&t=0&g=0"), HasSubstr("relu"));
+  std::ofstream(golden_ / "step0" / "rank1" / "dump.json") << "damaged";
+  EXPECT_THAT(Asker(target_, options_).Open("."), HasSubstr("target/step0/rank0"))
+      << "of all damaged ones the first is told";
+}
+
 TEST(OpenGroupsTest, UnitsKeepTheirNumbersWhenAnEarlierRankIsWritten) {
   const ScratchDirectory directory;
   const fixture::SmallComparison small;

@@ -255,8 +255,21 @@ bool Api::CanMatch(const FileContext& file) const {
 Status Api::Open(const Call& call) {
   JsonWriter* const json = call.json;
   MSPROBE_ASSIGN_OR_RETURN(const auto file, FindFile(call.query, OpenFiles::Freshness::kNewest));
-  MSPROBE_ASSIGN_OR_RETURN(const int64_t first, call.query.Int("u", 0, 0, INT32_MAX));
-  MSPROBE_ASSIGN_OR_RETURN(const auto unit, file.open->Unit(static_cast<size_t>(first), kOpenWait));
+  MSPROBE_ASSIGN_OR_RETURN(const int64_t named, call.query.Int("u", 0, 0, INT32_MAX));
+  auto number = static_cast<size_t>(named);
+  Result<std::shared_ptr<LoadedUnit>> found = file.open->Unit(number, kOpenWait);
+  if (!call.query.Find("u")) {
+    // Whoever names no unit sees the first one that can be read, or why there is none.
+    const Status failure = found.status();
+    const auto deadline = std::chrono::steady_clock::now() + kOpenWait;
+    while (!found.ok() && file.open->state() == OpenFile::State::kReady &&
+           ++number < file.open->source().units().size()) {
+      const auto left = deadline - std::chrono::steady_clock::now();
+      found = file.open->Unit(number, std::chrono::duration_cast<std::chrono::milliseconds>(left));
+    }
+    if (!found.ok()) return failure;
+  }
+  MSPROBE_ASSIGN_OR_RETURN(const auto unit, std::move(found));
   json->BeginObject();
   if (unit == nullptr) {
     const bool builds = file.resolved.kind == FileKind::kDump;
@@ -264,7 +277,7 @@ Status Api::Open(const Call& call) {
                                    : options_.dumps.golden.empty() ? "building"
                                                                    : "comparing";
     json->Key("state").String("loading").Key("phase").String(phase);
-    const OpenFile::Progress progress = file.open->ProgressOf(static_cast<size_t>(first));
+    const OpenFile::Progress progress = file.open->ProgressOf(number);
     json->Key("done").UInt(progress.done).Key("total").UInt(progress.total).EndObject();
     return Status::Ok();
   }
