@@ -58,27 +58,49 @@ void SetVerdict(SideIndex* side, uint32_t id, uint32_t partner, float metric,
   side->status[id] = status;
 }
 
+Status HasPartner() {
+  return InvalidArgumentError("one of the nodes has a partner already",
+                              "pick two nodes without partners");
+}
+
+PairVerdict Measure(const visfile::UnitSource& unit, compare::CompareMode mode,
+                    const std::vector<std::filesystem::path>& roots, IdPair pair) {
+  const UnitIndex& index = unit.index();
+  const Result<RecordedNode> target = ReadNode(unit, Side::kTarget, pair.target);
+  const Result<RecordedNode> golden = ReadNode(unit, Side::kGolden, pair.golden);
+  if (target.ok() && golden.ok()) {
+    const TensorPlace target_tensors = PlaceOfTensors(index.target.tensor_directory, roots);
+    const TensorPlace golden_tensors = PlaceOfTensors(index.golden.tensor_directory, roots);
+    return CompareRecorded(mode, {index.target.names[pair.target], *target, target_tensors},
+                           {index.golden.names[pair.golden], *golden, golden_tensors});
+  }
+  PairVerdict verdict;
+  verdict.index = std::nanf("");
+  verdict.status = compare::NodeStatus::kUnreadable;
+  verdict.reason = (target.ok() ? golden : target).status().fact();
+  return verdict;
+}
+
 }  // namespace
 
-void HandMatches::Apply(visfile::UnitSource* unit, compare::CompareMode mode, IdPair pair) {
-  UnitIndex& index = unit->mutable_index();
-  const Result<RecordedNode> target = ReadNode(*unit, Side::kTarget, pair.target);
-  const Result<RecordedNode> golden = ReadNode(*unit, Side::kGolden, pair.golden);
-  PairVerdict verdict;
-  if (target.ok() && golden.ok()) {
-    const TensorPlace target_tensors = PlaceOfTensors(index.target.tensor_directory, roots_);
-    const TensorPlace golden_tensors = PlaceOfTensors(index.golden.tensor_directory, roots_);
-    verdict = CompareRecorded(mode, {index.target.names[pair.target], *target, target_tensors},
-                              {index.golden.names[pair.golden], *golden, golden_tensors});
-  } else {
-    verdict.index = std::nanf("");
-    verdict.status = compare::NodeStatus::kUnreadable;
-    verdict.reason = (target.ok() ? golden : target).status().fact();
+Result<std::vector<PairVerdict>> MeasurePairs(const visfile::UnitSource& unit,
+                                              compare::CompareMode mode,
+                                              const std::vector<std::filesystem::path>& roots,
+                                              const std::vector<IdPair>& pairs,
+                                              const base::CancelToken* cancel) {
+  std::vector<PairVerdict> verdicts;
+  for (const IdPair& pair : pairs) {
+    if (cancel != nullptr && cancel->cancelled()) return CancelledError();
+    verdicts.push_back(Measure(unit, mode, roots, pair));
   }
-  verdict.target_role = std::exchange(index.target.roles[pair.target], compare::Role::kNone);
-  verdict.golden_role = std::exchange(index.golden.roles[pair.golden], compare::Role::kNone);
-  SetVerdict(&index.target, pair.target, pair.golden, verdict.index, verdict.status);
-  SetVerdict(&index.golden, pair.golden, pair.target, verdict.index, verdict.status);
+  return verdicts;
+}
+
+void HandMatches::Apply(UnitIndex* index, IdPair pair, PairVerdict verdict) {
+  verdict.target_role = std::exchange(index->target.roles[pair.target], compare::Role::kNone);
+  verdict.golden_role = std::exchange(index->golden.roles[pair.golden], compare::Role::kNone);
+  SetVerdict(&index->target, pair.target, pair.golden, verdict.index, verdict.status);
+  SetVerdict(&index->golden, pair.golden, pair.target, verdict.index, verdict.status);
   verdicts_[pair.target] = std::move(verdict);
 }
 
@@ -93,21 +115,25 @@ void HandMatches::TakeBack(UnitIndex* index, IdPair pair) {
   verdicts_.erase(verdict);
 }
 
-Result<std::vector<IdPair>> HandMatches::Add(visfile::UnitSource* unit, compare::CompareMode mode,
-                                             IdPair pair, bool children) {
-  UnitIndex& index = unit->mutable_index();
-  if (!Unmatched(index, pair)) {
-    return InvalidArgumentError("one of the nodes has a partner already",
-                                "pick two nodes without partners");
-  }
+Result<std::vector<IdPair>> HandMatches::Plan(const UnitIndex& index, IdPair pair, bool children) {
+  if (!Unmatched(index, pair)) return HasPartner();
   std::vector<IdPair> action{pair};
   for (size_t i = 0; children && i < action.size() && action.size() < kMaxPairs; ++i) {
     AppendChildren(index, action[i], &action);
   }
-  for (const IdPair& made : action) Apply(unit, mode, made);
-  SumUp(&index, mode);
-  actions_.push_back(action);
   return action;
+}
+
+Status HandMatches::Add(visfile::UnitSource* unit, compare::CompareMode mode,
+                        const std::vector<IdPair>& pairs, std::vector<PairVerdict> verdicts) {
+  UnitIndex& index = unit->mutable_index();
+  for (const IdPair& pair : pairs) {
+    if (!Unmatched(index, pair)) return HasPartner();
+  }
+  for (size_t i = 0; i < pairs.size(); ++i) Apply(&index, pairs[i], std::move(verdicts[i]));
+  SumUp(&index, mode);
+  actions_.push_back(pairs);
+  return Status::Ok();
 }
 
 Result<std::vector<IdPair>> HandMatches::Remove(visfile::UnitSource* unit,
@@ -161,7 +187,7 @@ size_t HandMatches::Restore(const std::vector<NamePairs>& actions, visfile::Unit
         continue;
       }
       const IdPair pair{t->second, g->second};
-      Apply(unit, mode, pair);
+      Apply(&index, pair, Measure(*unit, mode, roots_, pair));
       action.push_back(pair);
     }
     if (!action.empty()) actions_.push_back(std::move(action));
@@ -172,7 +198,9 @@ size_t HandMatches::Restore(const std::vector<NamePairs>& actions, visfile::Unit
 
 void HandMatches::ApplyAgain(const std::vector<IdPair>& pairs, visfile::UnitSource* unit,
                              compare::CompareMode mode) {
-  for (const IdPair& pair : pairs) Apply(unit, mode, pair);
+  for (const IdPair& pair : pairs) {
+    Apply(&unit->mutable_index(), pair, verdicts_.at(pair.target));  // as it was measured before
+  }
   SumUp(&unit->mutable_index(), mode);
 }
 

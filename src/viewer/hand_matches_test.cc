@@ -2,11 +2,14 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <cmath>
+#include <future>
 #include <memory>
 #include <thread>
 
 #include "graph/match.h"
+#include "viewer/api.h"
 #include "viewer/api_fixture.h"
 
 namespace msprobe::viewer {
@@ -253,7 +256,7 @@ TEST(HandMatchesOfBlocks, ViewersAtOneDirectoryKeepEachOthersPairs) {
 }
 
 /// Two nodes, what is recorded of which may be damaged.
-class DamagedUnit final : public visfile::UnitSource {
+class DamagedUnit : public visfile::UnitSource {
  public:
   explicit DamagedUnit(visfile::Side damaged) : damaged_(damaged) {
     for (visfile::SideIndex* side : {&index_.target, &index_.golden}) {
@@ -280,8 +283,9 @@ TEST(HandMatchesOfDamage, APairThatCannotBeReadSaysWhy) {
   for (const visfile::Side damaged : {visfile::Side::kTarget, visfile::Side::kGolden}) {
     DamagedUnit unit(damaged);
     HandMatches matches;
-    const auto made = matches.Add(&unit, compare::CompareMode::kStatistics, {1, 1}, false);
-    ASSERT_TRUE(made.ok()) << made.status().ToString();
+    constexpr auto kMode = compare::CompareMode::kStatistics;
+    auto verdicts = MeasurePairs(unit, kMode, {}, {{1, 1}}, nullptr);
+    ASSERT_TRUE(matches.Add(&unit, kMode, {{1, 1}}, *verdicts).ok());
     EXPECT_EQ(unit.index().target.partners[1], 1u) << "it is a pair all the same";
     EXPECT_EQ(unit.index().target.status[1], compare::NodeStatus::kUnreadable);
     EXPECT_EQ(unit.index().golden.status[1], compare::NodeStatus::kUnreadable);
@@ -292,6 +296,51 @@ TEST(HandMatchesOfDamage, APairThatCannotBeReadSaysWhy) {
       EXPECT_TRUE(std::isnan(verdict->index));
     }
   }
+}
+
+/// Whose nodes wait for `go` to be read.
+class SlowUnit final : public DamagedUnit {
+ public:
+  SlowUnit() : DamagedUnit(visfile::Side::kTarget) {}
+  Result<std::string> NodeJson(visfile::Side side, uint32_t id) const override {
+    if (!asked.test_and_set()) reading.set_value();
+    go_.wait();
+    return DamagedUnit::NodeJson(side, id);
+  }
+  mutable std::atomic_flag asked;
+  mutable std::promise<void> reading;
+  std::promise<void> go;
+
+ private:
+  std::shared_future<void> go_ = go.get_future().share();
+};
+
+TEST(HandMatchesOfDamage, AUnitCanBeReadAndMatchedWhileAMatchIsCompared) {
+  const auto source = std::make_shared<SlowUnit>();
+  LoadedUnit unit(source);
+  const MatchRequest request{.pair = {1, 1}};
+  int saved = 0;
+  const auto match = [&] {
+    return MatchByHand(request, &unit,
+                       [&saved](const auto&) {
+                         ++saved;
+                         return Status::Ok();
+                       })
+        .status();
+  };
+  auto first = std::async(std::launch::async, match);
+  auto second = std::async(std::launch::async, match);
+  source->reading.get_future().wait();
+  EXPECT_TRUE(unit.mutex.try_lock_shared()) << "whoever scrolls does not wait";
+  unit.mutex.unlock_shared();
+  source->go.set_value();
+  EXPECT_NE(first.get().ok(), second.get().ok()) << "one of them comes too late";
+  EXPECT_EQ(saved, 1);
+
+  base::CancelToken cancel;
+  cancel.Cancel();
+  const auto ended = MeasurePairs(*source, request.mode, {}, {{1, 1}}, &cancel);
+  EXPECT_EQ(ended.status().code(), StatusCode::kCancelled);
 }
 
 TEST(MatchesFileTest, WhatCouldNotBeReadAgainIsNotSaved) {

@@ -59,6 +59,7 @@ class OpenFile {
 
   State state() const;
   void Cancel();
+  const base::CancelToken& cancel() const { return cancel_; }
   /// How far the loading of a unit is; it never goes back. A total of 0: not known, as another
   /// unit is being loaded first.
   struct Progress {

@@ -21,20 +21,6 @@ constexpr auto kUnitWait = std::chrono::seconds(20);
 constexpr int kMaxWaiting = 8;
 constexpr auto kExportWait = std::chrono::hours(24);
 
-/// Counted as long as it lives.
-class OneMore {
- public:
-  explicit OneMore(std::atomic<int>* count) : count_(*count), others_(count_.fetch_add(1)) {}
-  OneMore(const OneMore&) = delete;
-  OneMore& operator=(const OneMore&) = delete;
-  ~OneMore() { count_.fetch_sub(1); }
-  int others() const { return others_; }
-
- private:
-  std::atomic<int>& count_;
-  const int others_;
-};
-
 Status StillLoading() {
   return {StatusCode::kUnsupported,
           "the file is still being loaded",
