@@ -331,8 +331,9 @@ TEST(HandMatchesOfDamage, AUnitCanBeReadAndMatchedWhileAMatchIsCompared) {
   auto first = std::async(std::launch::async, match);
   auto second = std::async(std::launch::async, match);
   source->reading.get_future().wait();
-  EXPECT_TRUE(unit.mutex.try_lock_shared()) << "whoever scrolls does not wait";
-  unit.mutex.unlock_shared();
+  const bool free = unit.mutex.try_lock_shared();
+  EXPECT_TRUE(free) << "whoever scrolls does not wait";
+  if (free) unit.mutex.unlock_shared();
   source->go.set_value();
   EXPECT_NE(first.get().ok(), second.get().ok()) << "one of them comes too late";
   EXPECT_EQ(saved, 1);
