@@ -46,8 +46,8 @@ bool IsProtocolError(const ErrorCode& error) {
 }
 
 struct Shared {
-  const Responder& responder;
   const ServerOptions& options;
+  std::optional<Responder> responder = {};  ///< once the address is known
   asio::thread_pool* workers = nullptr;
   std::atomic<size_t> connections{0};
 };
@@ -104,7 +104,7 @@ class Session : public std::enable_shared_from_this<Session> {
     request.body = message.body();
     bool answered = false;
     try {
-      Take(shared_.responder.Respond(request), message.keep_alive(),
+      Take(shared_.responder->Respond(request), message.keep_alive(),
            message.method() == http::verb::head);
       answered = true;
     } catch (const std::exception&) {
@@ -174,6 +174,7 @@ class Listener {
       : context_(*context), acceptor_(*context), timer_(*context), shared_(*shared) {}
 
   Status Open(const std::string& host, uint16_t port);
+  std::string address() const { return acceptor_.local_endpoint().address().to_string(); }
   std::string url() const;
   void Accept();
 
@@ -236,13 +237,13 @@ void Listener::Accept() {
 Status Serve(viewer::ViewerApi* api, const ServerOptions& options, const base::CancelToken& cancel,
              const std::function<void(const std::string& url)>& on_ready) {
   try {
-    const Responder responder(api, options.host);
-    Shared shared{responder, options};  // outlives the sessions that the context holds
+    Shared shared{options};  // outlives the sessions that the context holds
     asio::io_context context;
     asio::thread_pool workers(std::max<size_t>(1, options.threads));
     shared.workers = &workers;
     Listener listener(&context, &shared);
     MSPROBE_RETURN_IF_ERROR(listener.Open(options.host, options.port));
+    shared.responder.emplace(api, options.host, listener.address());
     on_ready(listener.url());
     listener.Accept();
     asio::steady_timer poll(context);

@@ -28,7 +28,9 @@ struct HttpResponse {
 /// What the server answers, apart from sockets. Thread-safe.
 class Responder {
  public:
-  Responder(viewer::ViewerApi* api, std::string_view host) : api_(*api), guard_(host) {}
+  /// `address`: what `host` means.
+  Responder(viewer::ViewerApi* api, std::string_view host, std::string_view address = {})
+      : api_(*api), guard_(host, address) {}
 
   HttpResponse Respond(const HttpRequest& request) const;
   /// An answer in the form of the API's errors.

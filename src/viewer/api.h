@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <shared_mutex>
 #include <string>
@@ -13,12 +14,6 @@
 
 namespace msprobe::viewer {
 
-/// A file that a request names.
-struct FileContext {
-  ResolvedFile resolved;
-  std::shared_ptr<OpenFile> open;
-};
-
 /// A unit of an open file, as most requests name one. Its index does not change while this lives.
 struct UnitContext {
   FileContext file;
@@ -28,6 +23,34 @@ struct UnitContext {
   std::vector<visfile::Band> bands;
   const visfile::UnitIndex& index() const { return unit->source->index(); }
 };
+
+/// Counted as long as it lives.
+class OneMore {
+ public:
+  explicit OneMore(std::atomic<int>* count) : count_(*count), others_(count_.fetch_add(1)) {}
+  OneMore(const OneMore&) = delete;
+  OneMore& operator=(const OneMore&) = delete;
+  ~OneMore() { count_.fetch_sub(1); }
+  int others() const { return others_; }
+
+ private:
+  std::atomic<int>& count_;
+  const int others_;
+};
+
+/// A pair that a person makes.
+struct MatchRequest {
+  IdPair pair;
+  bool children = false;
+  compare::CompareMode mode = compare::CompareMode::kStatistics;
+  const base::CancelToken* cancel = nullptr;
+};
+
+/// Plans, compares, makes and saves a match; the unit is locked for moments only. `save` is called
+/// while nobody else can change the unit. Errors: also those of `save`, then nothing is changed.
+Result<std::vector<IdPair>> MatchByHand(
+    const MatchRequest& request, LoadedUnit* unit,
+    const std::function<Status(const std::vector<IdPair>&)>& save);
 
 /// One request and what is answered to it.
 struct Call {
@@ -64,7 +87,7 @@ class Api final : public ViewerApi {
   Status Files(const Call& call);
   Status Open(const Call& call);
   Status CancelOpen(const Call& call);
-  Result<FileContext> FindFile(const Query& query);
+  Result<FileContext> FindFile(const Query& query, OpenFiles::Freshness freshness);
   Result<UnitContext> FindUnit(const Query& query);
   /// The numbers of the units that have a node of this name; of all, if it is empty.
   static Result<std::vector<size_t>> UnitsWith(OpenFile* file, std::string_view node);
@@ -87,13 +110,14 @@ class Api final : public ViewerApi {
   Status RemoveMatch(const Call& call);
   Status YamlOfMatches(const Call& call);
   Result<UnitContext> FindMatchable(const Query& query);
-  Status Save(const UnitContext& context);
+  Status Save(const UnitContext& context, const MatchesChange& change);
 
   FileCatalog catalog_;
   ViewerOptions options_;
   OpenFiles files_;
-  std::atomic<int> waiting_{0};  ///< requests about units that are still being loaded
-  std::mutex saving_;            ///< one file of matches may hold many units
+  std::atomic<int> waiting_{0};   ///< requests about units that are still being loaded
+  std::atomic<int> matching_{0};  ///< matches that are being compared
+  std::mutex saving_;             ///< one file of matches may hold many units
 };
 
 }  // namespace msprobe::viewer

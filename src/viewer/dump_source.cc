@@ -298,6 +298,18 @@ Result<compare::CompareMode> ModeOf(const app::PlannedUnit& unit, base::Diagnost
   return compare::ChooseMode(*target, *golden, diagnostics);
 }
 
+/// The mode of the first unit that can be read: a damaged one must not hide the others.
+Result<compare::CompareMode> ModeOfAny(const std::vector<app::PlannedUnit>& plan,
+                                       base::Diagnostics* diagnostics) {
+  Status failure;
+  for (const app::PlannedUnit& unit : plan) {
+    const Result<compare::CompareMode> mode = ModeOf(unit, diagnostics);
+    if (mode.ok()) return mode;
+    if (failure.ok()) failure = mode.status();
+  }
+  return failure;
+}
+
 /// Nothing outside of the viewed directory is read: `unit` lies below `root`.
 Status RefuseLinks(const std::filesystem::path& root, const std::filesystem::path& unit) {
   std::vector<std::filesystem::path> paths = {unit / "dump.json", unit / "construct.json",
@@ -335,7 +347,7 @@ Result<std::unique_ptr<visfile::VisSource>> OpenDump(const app::UnitJob& job,
   for (const app::PlannedUnit& unit : plan) {
     MSPROBE_RETURN_IF_ERROR(RefuseLinks(job.target, unit.target.directory));
   }
-  MSPROBE_ASSIGN_OR_RETURN(const compare::CompareMode mode, ModeOf(plan.front(), &diagnostics));
+  MSPROBE_ASSIGN_OR_RETURN(const compare::CompareMode mode, ModeOfAny(plan, &diagnostics));
   return std::unique_ptr<visfile::VisSource>(std::make_unique<DumpSource>(
       std::move(plan), mode, std::move(match_options), std::move(tolerance)));
 }

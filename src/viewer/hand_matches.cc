@@ -58,27 +58,49 @@ void SetVerdict(SideIndex* side, uint32_t id, uint32_t partner, float metric,
   side->status[id] = status;
 }
 
+Status HasPartner() {
+  return InvalidArgumentError("one of the nodes has a partner already",
+                              "pick two nodes without partners");
+}
+
+PairVerdict Measure(const visfile::UnitSource& unit, compare::CompareMode mode,
+                    const std::vector<std::filesystem::path>& roots, IdPair pair) {
+  const UnitIndex& index = unit.index();
+  const Result<RecordedNode> target = ReadNode(unit, Side::kTarget, pair.target);
+  const Result<RecordedNode> golden = ReadNode(unit, Side::kGolden, pair.golden);
+  if (target.ok() && golden.ok()) {
+    const TensorPlace target_tensors = PlaceOfTensors(index.target.tensor_directory, roots);
+    const TensorPlace golden_tensors = PlaceOfTensors(index.golden.tensor_directory, roots);
+    return CompareRecorded(mode, {index.target.names[pair.target], *target, target_tensors},
+                           {index.golden.names[pair.golden], *golden, golden_tensors});
+  }
+  PairVerdict verdict;
+  verdict.index = std::nanf("");
+  verdict.status = compare::NodeStatus::kUnreadable;
+  verdict.reason = (target.ok() ? golden : target).status().fact();
+  return verdict;
+}
+
 }  // namespace
 
-void HandMatches::Apply(visfile::UnitSource* unit, compare::CompareMode mode, IdPair pair) {
-  UnitIndex& index = unit->mutable_index();
-  const Result<RecordedNode> target = ReadNode(*unit, Side::kTarget, pair.target);
-  const Result<RecordedNode> golden = ReadNode(*unit, Side::kGolden, pair.golden);
-  PairVerdict verdict;
-  if (target.ok() && golden.ok()) {
-    const TensorPlace target_tensors = PlaceOfTensors(index.target.tensor_directory, roots_);
-    const TensorPlace golden_tensors = PlaceOfTensors(index.golden.tensor_directory, roots_);
-    verdict = CompareRecorded(mode, {index.target.names[pair.target], *target, target_tensors},
-                              {index.golden.names[pair.golden], *golden, golden_tensors});
-  } else {
-    verdict.index = std::nanf("");
-    verdict.status = compare::NodeStatus::kUnreadable;
-    verdict.reason = (target.ok() ? golden : target).status().fact();
+Result<std::vector<PairVerdict>> MeasurePairs(const visfile::UnitSource& unit,
+                                              compare::CompareMode mode,
+                                              const std::vector<std::filesystem::path>& roots,
+                                              const std::vector<IdPair>& pairs,
+                                              const base::CancelToken* cancel) {
+  std::vector<PairVerdict> verdicts;
+  for (const IdPair& pair : pairs) {
+    if (cancel != nullptr && cancel->cancelled()) return CancelledError();
+    verdicts.push_back(Measure(unit, mode, roots, pair));
   }
-  verdict.target_role = std::exchange(index.target.roles[pair.target], compare::Role::kNone);
-  verdict.golden_role = std::exchange(index.golden.roles[pair.golden], compare::Role::kNone);
-  SetVerdict(&index.target, pair.target, pair.golden, verdict.index, verdict.status);
-  SetVerdict(&index.golden, pair.golden, pair.target, verdict.index, verdict.status);
+  return verdicts;
+}
+
+void HandMatches::Apply(UnitIndex* index, IdPair pair, PairVerdict verdict) {
+  verdict.target_role = std::exchange(index->target.roles[pair.target], compare::Role::kNone);
+  verdict.golden_role = std::exchange(index->golden.roles[pair.golden], compare::Role::kNone);
+  SetVerdict(&index->target, pair.target, pair.golden, verdict.index, verdict.status);
+  SetVerdict(&index->golden, pair.golden, pair.target, verdict.index, verdict.status);
   verdicts_[pair.target] = std::move(verdict);
 }
 
@@ -93,21 +115,25 @@ void HandMatches::TakeBack(UnitIndex* index, IdPair pair) {
   verdicts_.erase(verdict);
 }
 
-Result<std::vector<IdPair>> HandMatches::Add(visfile::UnitSource* unit, compare::CompareMode mode,
-                                             IdPair pair, bool children) {
-  UnitIndex& index = unit->mutable_index();
-  if (!Unmatched(index, pair)) {
-    return InvalidArgumentError("one of the nodes has a partner already",
-                                "pick two nodes without partners");
-  }
+Result<std::vector<IdPair>> HandMatches::Plan(const UnitIndex& index, IdPair pair, bool children) {
+  if (!Unmatched(index, pair)) return HasPartner();
   std::vector<IdPair> action{pair};
   for (size_t i = 0; children && i < action.size() && action.size() < kMaxPairs; ++i) {
     AppendChildren(index, action[i], &action);
   }
-  for (const IdPair& made : action) Apply(unit, mode, made);
-  SumUp(&index, mode);
-  actions_.push_back(action);
   return action;
+}
+
+Status HandMatches::Add(visfile::UnitSource* unit, compare::CompareMode mode,
+                        const std::vector<IdPair>& pairs, std::vector<PairVerdict> verdicts) {
+  UnitIndex& index = unit->mutable_index();
+  for (const IdPair& pair : pairs) {
+    if (!Unmatched(index, pair)) return HasPartner();
+  }
+  for (size_t i = 0; i < pairs.size(); ++i) Apply(&index, pairs[i], std::move(verdicts[i]));
+  SumUp(&index, mode);
+  actions_.push_back(pairs);
+  return Status::Ok();
 }
 
 Result<std::vector<IdPair>> HandMatches::Remove(visfile::UnitSource* unit,
@@ -136,9 +162,9 @@ Result<std::vector<IdPair>> HandMatches::Remove(visfile::UnitSource* unit,
   return removed;
 }
 
-void HandMatches::Restore(const std::vector<NamePairs>& actions, visfile::UnitSource* unit,
-                          compare::CompareMode mode) {
-  if (actions.empty()) return;
+size_t HandMatches::Restore(const std::vector<NamePairs>& actions, visfile::UnitSource* unit,
+                            compare::CompareMode mode) {
+  if (actions.empty()) return 0;
   UnitIndex& index = unit->mutable_index();
   std::map<std::string_view, uint32_t> targets;
   std::map<std::string_view, uint32_t> goldens;
@@ -150,25 +176,31 @@ void HandMatches::Restore(const std::vector<NamePairs>& actions, visfile::UnitSo
   };
   add_free(index.target, &targets);
   add_free(index.golden, &goldens);
+  size_t left_out = 0;
   for (const NamePairs& names : actions) {
     Action action;
     for (const auto& [target, golden] : names) {
       const auto t = targets.find(target);
       const auto g = goldens.find(golden);
-      if (t == targets.end() || g == goldens.end()) continue;
+      if (t == targets.end() || g == goldens.end() || !Unmatched(index, {t->second, g->second})) {
+        ++left_out;
+        continue;
+      }
       const IdPair pair{t->second, g->second};
-      if (!Unmatched(index, pair)) continue;
-      Apply(unit, mode, pair);
+      Apply(&index, pair, Measure(*unit, mode, roots_, pair));
       action.push_back(pair);
     }
     if (!action.empty()) actions_.push_back(std::move(action));
   }
   SumUp(&index, mode);
+  return left_out;
 }
 
 void HandMatches::ApplyAgain(const std::vector<IdPair>& pairs, visfile::UnitSource* unit,
                              compare::CompareMode mode) {
-  for (const IdPair& pair : pairs) Apply(unit, mode, pair);
+  for (const IdPair& pair : pairs) {
+    Apply(&unit->mutable_index(), pair, verdicts_.at(pair.target));  // as it was measured before
+  }
   SumUp(&unit->mutable_index(), mode);
 }
 
@@ -178,13 +210,10 @@ std::vector<IdPair> HandMatches::pairs() const {
   return all;
 }
 
-std::vector<HandMatches::NamePairs> HandMatches::Names(const UnitIndex& index) const {
-  std::vector<NamePairs> names;
-  for (const Action& action : actions_) {
-    NamePairs& pairs = names.emplace_back();
-    for (const IdPair& pair : action) {
-      pairs.emplace_back(index.target.names[pair.target], index.golden.names[pair.golden]);
-    }
+HandMatches::NamePairs NamesOf(const std::vector<IdPair>& pairs, const UnitIndex& index) {
+  HandMatches::NamePairs names;
+  for (const IdPair& pair : pairs) {
+    names.emplace_back(index.target.names[pair.target], index.golden.names[pair.golden]);
   }
   return names;
 }

@@ -2,10 +2,14 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <cmath>
+#include <future>
 #include <memory>
+#include <thread>
 
 #include "graph/match.h"
+#include "viewer/api.h"
 #include "viewer/api_fixture.h"
 
 namespace msprobe::viewer {
@@ -133,6 +137,25 @@ TEST_P(HandMatchesTest, APairThatCannotBeTakenOutOfTheFileStays) {
   EXPECT_THAT(asker.Get("list", query_ + "&by=unmatched"), HasSubstr(R"("total":1)"));
 }
 
+TEST_P(HandMatchesTest, PairsThatDoNotApplyHereStaySaved) {
+  constexpr std::string_view kOther = "\"Module.of.another.golden\"";
+  std::ofstream saved(saved_);
+  const char* comma = "";
+  saved << R"({"units": [)";
+  for (const char* unit : {R"("step": 0, "rank": 0)", R"("step": null, "rank": null)"}) {
+    saved << comma << "{" << unit << R"(, "matches": [[["gone", )" << kOther << "]]]}";
+    comma = ",";
+  }
+  saved << "]}" << std::flush;
+  Asker asker(directory_.path());
+  EXPECT_THAT(asker.Open(file_), HasSubstr("1 of 1 saved matches do not apply here"));
+  ASSERT_EQ(asker.Ask("matches", query_, "POST", FreeIds(&asker, file_)).status, 200);
+  EXPECT_THAT(visfile::fixture::FileText(saved_), HasSubstr(kOther));
+  ASSERT_EQ(asker.Ask("matches", query_, "DELETE", "{}").status, 200);
+  EXPECT_THAT(visfile::fixture::FileText(saved_), HasSubstr(kOther));
+  EXPECT_EQ(asker.Ask("matches", query_, "DELETE", "{}").status, 404) << "nobody sees it here";
+}
+
 INSTANTIATE_TEST_SUITE_P(Formats, HandMatchesTest, testing::Values("a.vis", "a.vis.db"),
                          [](const auto& format) {
                            return format.param == "a.vis" ? std::string("vis") : std::string("db");
@@ -150,25 +173,36 @@ std::shared_ptr<graph::Graph> NestedGraph(const std::string& part, const std::st
   return maker.Make();
 }
 
-TEST(HandMatchesOfBlocks, OnePairOfAnActionIsTakenBackByItself) {
-  const ScratchDirectory directory;
+constexpr std::string_view kNestedQuery = "file=a.vis&u=0";
+
+void WriteNested(const std::filesystem::path& path) {
   const compare::Comparison comparison = visfile::fixture::Compared(
       compare::CompareMode::kStructure, NestedGraph("left", "only"), NestedGraph("right", "other"));
   const compare::DivergenceReport none;
   visfile::VisContent content;
   content.comparison = &comparison;
   content.divergences = &none;
-  ASSERT_TRUE(visfile::WriteVis(content, directory.path() / "a.vis", {}).ok());
-  const std::string query = "file=a.vis&u=0";
-  Asker asker(directory.path());
-  const auto id_of = [&](const std::string& name) {
-    const std::string found = asker.Get("search", query + "&q=" + name);
+  ASSERT_TRUE(visfile::WriteVis(content, path, {}).ok());
+}
+
+/// The beginning of a request's body: the ids of the only nodes with these parts of names.
+std::string PairOf(Asker* asker, const std::string& target, const std::string& golden) {
+  const auto id_of = [asker](const std::string& name) {
+    const std::string found = asker->Get("search", std::string(kNestedQuery) + "&q=" + name);
     EXPECT_THAT(found, HasSubstr(R"("total":1,)")) << name;
     const size_t at = found.find("\"id\":") + 5;
     return found.substr(at, found.find(',', at) - at);
   };
+  return R"({"t":)" + id_of(target) + R"(,"g":)" + id_of(golden);
+}
+
+TEST(HandMatchesOfBlocks, OnePairOfAnActionIsTakenBackByItself) {
+  const ScratchDirectory directory;
+  WriteNested(directory.path() / "a.vis");
+  const std::string query(kNestedQuery);
+  Asker asker(directory.path());
   const auto pair_of = [&](const std::string& target, const std::string& golden) {
-    return R"({"t":)" + id_of(target) + R"(,"g":)" + id_of(golden);
+    return PairOf(&asker, target, golden);
   };
   const std::string blocks = pair_of("left.Block", "right.Block");
   const std::string linears = pair_of("left.fc", "right.fc");
@@ -200,8 +234,29 @@ TEST(HandMatchesOfBlocks, OnePairOfAnActionIsTakenBackByItself) {
   EXPECT_THAT(asker.Get("matches", query), HasSubstr(R"("total":2,)"));
 }
 
+/// A group of files and one of them by itself, or two programs.
+TEST(HandMatchesOfBlocks, ViewersAtOneDirectoryKeepEachOthersPairs) {
+  const ScratchDirectory directory;
+  WriteNested(directory.path() / "a.vis");
+  Asker first(directory.path());
+  Asker second(directory.path());
+  for (Asker* each : {&first, &second}) each->Open("a.vis");
+  const auto match = [](Asker* asker, const std::string& target, const std::string& golden) {
+    return asker->Ask("matches", kNestedQuery, "POST", PairOf(asker, target, golden) + "}").status;
+  };
+  ASSERT_EQ(match(&first, "left.fc", "right.fc"), 200);
+  ASSERT_EQ(match(&second, "left.only", "right.other"), 200);
+  ASSERT_EQ(match(&second, "left.Block", "right.Block"), 200);
+  ASSERT_EQ(second.Ask("matches", kNestedQuery, "DELETE", "{}").status, 200);
+  Asker third(directory.path());
+  const std::string both = third.Get("matches", kNestedQuery);
+  EXPECT_THAT(both, HasSubstr(R"("total":2,)"));
+  EXPECT_THAT(both, HasSubstr("left.fc"));
+  EXPECT_THAT(both, HasSubstr("left.only"));
+}
+
 /// Two nodes, what is recorded of which may be damaged.
-class DamagedUnit final : public visfile::UnitSource {
+class DamagedUnit : public visfile::UnitSource {
  public:
   explicit DamagedUnit(visfile::Side damaged) : damaged_(damaged) {
     for (visfile::SideIndex* side : {&index_.target, &index_.golden}) {
@@ -228,8 +283,9 @@ TEST(HandMatchesOfDamage, APairThatCannotBeReadSaysWhy) {
   for (const visfile::Side damaged : {visfile::Side::kTarget, visfile::Side::kGolden}) {
     DamagedUnit unit(damaged);
     HandMatches matches;
-    const auto made = matches.Add(&unit, compare::CompareMode::kStatistics, {1, 1}, false);
-    ASSERT_TRUE(made.ok()) << made.status().ToString();
+    constexpr auto kMode = compare::CompareMode::kStatistics;
+    auto verdicts = MeasurePairs(unit, kMode, {}, {{1, 1}}, nullptr);
+    ASSERT_TRUE(matches.Add(&unit, kMode, {{1, 1}}, *verdicts).ok());
     EXPECT_EQ(unit.index().target.partners[1], 1u) << "it is a pair all the same";
     EXPECT_EQ(unit.index().target.status[1], compare::NodeStatus::kUnreadable);
     EXPECT_EQ(unit.index().golden.status[1], compare::NodeStatus::kUnreadable);
@@ -242,16 +298,82 @@ TEST(HandMatchesOfDamage, APairThatCannotBeReadSaysWhy) {
   }
 }
 
+/// Whose nodes wait for `go` to be read.
+class SlowUnit final : public DamagedUnit {
+ public:
+  SlowUnit() : DamagedUnit(visfile::Side::kTarget) {}
+  Result<std::string> NodeJson(visfile::Side side, uint32_t id) const override {
+    if (!asked.test_and_set()) reading.set_value();
+    go_.wait();
+    return DamagedUnit::NodeJson(side, id);
+  }
+  mutable std::atomic_flag asked;
+  mutable std::promise<void> reading;
+  std::promise<void> go;
+
+ private:
+  std::shared_future<void> go_ = go.get_future().share();
+};
+
+TEST(HandMatchesOfDamage, AUnitCanBeReadAndMatchedWhileAMatchIsCompared) {
+  const auto source = std::make_shared<SlowUnit>();
+  LoadedUnit unit(source);
+  const MatchRequest request{.pair = {1, 1}};
+  int saved = 0;
+  const auto match = [&] {
+    return MatchByHand(request, &unit,
+                       [&saved](const auto&) {
+                         ++saved;
+                         return Status::Ok();
+                       })
+        .status();
+  };
+  auto first = std::async(std::launch::async, match);
+  auto second = std::async(std::launch::async, match);
+  source->reading.get_future().wait();
+  const bool free = unit.mutex.try_lock_shared();
+  EXPECT_TRUE(free) << "whoever scrolls does not wait";
+  if (free) unit.mutex.unlock_shared();
+  source->go.set_value();
+  EXPECT_NE(first.get().ok(), second.get().ok()) << "one of them comes too late";
+  EXPECT_EQ(saved, 1);
+
+  base::CancelToken cancel;
+  cancel.Cancel();
+  const auto ended = MeasurePairs(*source, request.mode, {}, {{1, 1}}, &cancel);
+  EXPECT_EQ(ended.status().code(), StatusCode::kCancelled);
+}
+
 TEST(MatchesFileTest, WhatCouldNotBeReadAgainIsNotSaved) {
   const ScratchDirectory directory;
   const std::filesystem::path file = directory.path() / "a.vis";
   const visfile::UnitEntry unit{0, 0};
   const std::vector<HandMatches::NamePairs> few = {{{"a", "b"}}};
-  ASSERT_TRUE(SaveMatches(file, unit, few).ok());
+  ASSERT_TRUE(ChangeMatches(file, unit, {.made = few.front()}).ok());
   const std::string long_name(9 << 20, 'n');
-  const Status status = SaveMatches(file, unit, {{{long_name, long_name}}});
+  const Status status = ChangeMatches(file, unit, {.made = {{long_name, long_name}}});
   EXPECT_EQ(status.code(), StatusCode::kLimitExceeded) << status.ToString();
   EXPECT_EQ(LoadMatches(file, unit).value(), few);
+}
+
+TEST(MatchesFileTest, ViewersAtOneFileLoseNothingOfEachOther) {
+  const ScratchDirectory directory;
+  const std::filesystem::path file = directory.path() / "a.vis";
+  const visfile::UnitEntry unit{0, 0};
+  constexpr int kViewers = 8;
+  constexpr int kPairs = 20;
+  std::vector<std::thread> viewers;
+  for (int viewer = 0; viewer < kViewers; ++viewer) {
+    viewers.emplace_back([&, viewer] {
+      for (int i = 0; i < kPairs; ++i) {
+        const std::string name = std::to_string(viewer) + "." + std::to_string(i);
+        EXPECT_TRUE(ChangeMatches(file, unit, {.made = {{name, name}, {name + "b", name}}}).ok());
+        EXPECT_TRUE(ChangeMatches(file, unit, {.removed = {{name + "b", name}}}).ok());
+      }
+    });
+  }
+  for (std::thread& viewer : viewers) viewer.join();
+  EXPECT_EQ(LoadMatches(file, unit).value().size(), size_t{kViewers} * kPairs);
 }
 
 TEST(MatchesYamlTest, WhatAMappingCannotSayIsAComment) {

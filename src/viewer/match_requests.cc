@@ -13,6 +13,8 @@ using formats::JsonWriter;
 namespace {
 
 constexpr size_t kMaxShown = kMaxPage;
+/// Matches that are compared hold a thread of the server each: the others answer meanwhile.
+constexpr int kMaxMatching = 4;
 
 Result<uint32_t> NodeId(const ConfigValue& body, std::string_view key, size_t count) {
   const std::optional<ConfigValue> value = body.Find(key);
@@ -65,11 +67,11 @@ Result<UnitContext> Api::FindMatchable(const Query& query) {
   return context;
 }
 
-Status Api::Save(const UnitContext& context) {
+Status Api::Save(const UnitContext& context, const MatchesChange& change) {
   const visfile::VisSource& source = context.file.open->source();
   const std::lock_guard saving(saving_);
-  return SaveMatches(context.file.resolved.MemberOf(context.number), source.units()[context.number],
-                     context.unit->hand.Names(context.index()));
+  return ChangeMatches(context.file.resolved.MemberOf(context.number),
+                       source.units()[context.number], change);
 }
 
 Status Api::Matches(const Call& call) {
@@ -89,28 +91,53 @@ Status Api::Matches(const Call& call) {
   return Status::Ok();
 }
 
+Result<std::vector<IdPair>> MatchByHand(
+    const MatchRequest& request, LoadedUnit* unit,
+    const std::function<Status(const std::vector<IdPair>&)>& save) {
+  visfile::UnitSource* const source = unit->source.get();
+  std::vector<IdPair> planned;
+  std::vector<std::filesystem::path> roots;
+  {
+    const std::shared_lock reading(unit->mutex);
+    MSPROBE_ASSIGN_OR_RETURN(planned,
+                             HandMatches::Plan(source->index(), request.pair, request.children));
+    roots = unit->hand.roots();
+  }
+  // Without the lock: all other requests about the unit go on.
+  MSPROBE_ASSIGN_OR_RETURN(std::vector<PairVerdict> verdicts,
+                           MeasurePairs(*source, request.mode, roots, planned, request.cancel));
+  const std::unique_lock changing(unit->mutex);
+  MSPROBE_RETURN_IF_ERROR(unit->hand.Add(source, request.mode, planned, std::move(verdicts)));
+  Status saved = save(planned);
+  if (saved.ok()) return planned;
+  // What is shown and what is saved must agree.
+  MSPROBE_RETURN_IF_ERROR(unit->hand.Remove(source, request.mode, std::nullopt).status());
+  return saved;
+}
+
 Status Api::AddMatch(const Call& call) {
   MSPROBE_ASSIGN_OR_RETURN(const ConfigJson body,
                            ConfigJson::Parse(std::string(call.body), "the request"));
   MSPROBE_ASSIGN_OR_RETURN(const UnitContext context, FindMatchable(call.query));
-  const std::unique_lock lock(context.unit->mutex);
-  MSPROBE_ASSIGN_OR_RETURN(const IdPair pair, PairOf(body.root(), context.index()));
-  bool children = false;
+  MatchRequest request;
+  MSPROBE_ASSIGN_OR_RETURN(request.pair, PairOf(body.root(), context.index()));
   if (const auto flag = body.root().Find("children")) {
-    MSPROBE_ASSIGN_OR_RETURN(children, flag->Bool("children"));
+    MSPROBE_ASSIGN_OR_RETURN(request.children, flag->Bool("children"));
   }
-  const compare::CompareMode mode = context.file.open->source().mode();
-  visfile::UnitSource* const source = context.unit->source.get();
-  MSPROBE_ASSIGN_OR_RETURN(const std::vector<IdPair> made,
-                           context.unit->hand.Add(source, mode, pair, children));
-  Status saved = Save(context);
-  if (!saved.ok()) {
-    // What is shown and what is saved must agree.
-    MSPROBE_RETURN_IF_ERROR(context.unit->hand.Remove(source, mode, std::nullopt).status());
-    return saved;
+  request.mode = context.file.open->source().mode();
+  request.cancel = &context.file.open->cancel();
+  const OneMore matching(&matching_);
+  if (matching.others() >= kMaxMatching) {
+    return UnsupportedError("other matches are still being compared", "try again in a moment");
   }
+  MSPROBE_ASSIGN_OR_RETURN(
+      const std::vector<IdPair> made,
+      MatchByHand(request, context.unit.get(), [&](const std::vector<IdPair>& pairs) {
+        return Save(context, {.made = NamesOf(pairs, context.index())});
+      }));
+  const std::shared_lock reading(context.unit->mutex);
   context.file.open->SumUpAgain(context.number, context.index());
-  WriteChanged(*source, made, call.json);
+  WriteChanged(*context.unit->source, made, call.json);
   return Status::Ok();
 }
 
@@ -129,7 +156,7 @@ Status Api::RemoveMatch(const Call& call) {
   HandMatches before = context.unit->hand;
   MSPROBE_ASSIGN_OR_RETURN(const std::vector<IdPair> removed,
                            context.unit->hand.Remove(source, mode, pair));
-  Status saved = Save(context);
+  Status saved = Save(context, {.removed = NamesOf(removed, context.index())});
   if (!saved.ok()) {
     context.unit->hand = std::move(before);
     context.unit->hand.ApplyAgain(removed, source, mode);

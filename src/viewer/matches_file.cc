@@ -1,4 +1,13 @@
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+
 #include "base/file.h"
+#include "base/open_file.h"
 #include "formats/json/config_json.h"
 #include "formats/json/json_writer.h"
 #include "viewer/answers.h"
@@ -64,6 +73,38 @@ Result<std::vector<SavedUnit>> ReadFile(const std::filesystem::path& path) {
   return saved;
 }
 
+/// Keeps other viewers from changing saved matches at the same time, as long as it lives. The
+/// directory is locked, as the file is replaced by each change. Where the file system has no such
+/// locks, or somebody holds this one for long, the change is made without: it takes a moment only.
+class ChangeLock {
+ public:
+  explicit ChangeLock(const std::filesystem::path& directory)
+      : fd_(base::OpenAboveStreams(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)) {
+    for (int tries = 0; fd_ >= 0 && tries < 1000 && ::flock(fd_, LOCK_EX | LOCK_NB) != 0; ++tries) {
+      if (errno != EWOULDBLOCK && errno != EINTR) return;
+      ::usleep(2000);
+    }
+  }
+  ChangeLock(const ChangeLock&) = delete;
+  ChangeLock& operator=(const ChangeLock&) = delete;
+  ~ChangeLock() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+
+ private:
+  const int fd_;
+};
+
+/// An action that loses its last pair is gone.
+void RemovePairs(const HandMatches::NamePairs& removed,
+                 std::vector<HandMatches::NamePairs>* actions) {
+  const std::set<HandMatches::NamePairs::value_type> names(removed.begin(), removed.end());
+  for (HandMatches::NamePairs& action : *actions) {
+    std::erase_if(action, [&names](const auto& pair) { return names.contains(pair); });
+  }
+  std::erase_if(*actions, [](const auto& action) { return action.empty(); });
+}
+
 std::string Render(const std::vector<SavedUnit>& units) {
   std::string text;
   JsonWriter json(&text, formats::JsonLayout::Indented(1));
@@ -102,12 +143,21 @@ Result<std::vector<HandMatches::NamePairs>> LoadMatches(const std::filesystem::p
   return std::vector<HandMatches::NamePairs>();
 }
 
-Status SaveMatches(const std::filesystem::path& file, const visfile::UnitEntry& unit,
-                   const std::vector<HandMatches::NamePairs>& actions) {
+Status ChangeMatches(const std::filesystem::path& file, const visfile::UnitEntry& unit,
+                     const MatchesChange& change) {
   const std::filesystem::path path = MatchesPath(file);
+  const ChangeLock lock(path.has_parent_path() ? path.parent_path() : ".");
   MSPROBE_ASSIGN_OR_RETURN(std::vector<SavedUnit> saved, ReadFile(path));
-  std::erase_if(saved, [&unit](const SavedUnit& entry) { return Same(entry.entry, unit); });
-  if (!actions.empty()) saved.push_back({unit, actions});
+  auto entry = std::ranges::find_if(
+      saved, [&unit](const SavedUnit& known) { return Same(known.entry, unit); });
+  if (entry == saved.end()) entry = saved.insert(saved.end(), {unit, {}});
+  RemovePairs(change.removed, &entry->actions);
+  if (!change.made.empty()) {
+    // It may be saved already, by another viewer or because it did not apply here before.
+    RemovePairs(change.made, &entry->actions);
+    entry->actions.push_back(change.made);
+  }
+  if (entry->actions.empty()) saved.erase(entry);
   if (saved.empty()) {
     std::error_code error;
     std::filesystem::remove(path, error);

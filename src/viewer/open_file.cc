@@ -232,6 +232,13 @@ void OpenFile::SumUpAgain(size_t unit, const visfile::UnitIndex& index) {
   summaries_[unit].json = std::move(summary);
 }
 
+bool OpenFile::SummedUp() const {
+  const std::lock_guard lock(mutex_);
+  return state_ == State::kReady && std::ranges::all_of(summaries_, [](const Summary& summary) {
+           return !summary.json.empty() || !summary.failure.ok();
+         });
+}
+
 uint64_t OpenFile::BytesLocked() const {
   uint64_t bytes = 0;
   for (const auto& unit : units_) {

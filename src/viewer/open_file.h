@@ -59,6 +59,7 @@ class OpenFile {
 
   State state() const;
   void Cancel();
+  const base::CancelToken& cancel() const { return cancel_; }
   /// How far the loading of a unit is; it never goes back. A total of 0: not known, as another
   /// unit is being loaded first.
   struct Progress {
@@ -82,6 +83,11 @@ class OpenFile {
   /// The object Unit of the API.
   std::string SummaryJson(const visfile::UnitIndex& index) const;
   void SumUpAgain(size_t unit, const visfile::UnitIndex& index);
+  /// Whether all units are known, or why they cannot be read.
+  bool SummedUp() const;
+  /// A page has been told of all units: it will not ask for them again by itself.
+  void Told() { told_.store(true); }
+  bool told() const { return told_.load(); }
 
   /// Adds the units in memory to `units`.
   struct Held {
@@ -108,6 +114,7 @@ class OpenFile {
   Finisher finisher_;
   Options options_;
   base::CancelToken cancel_;
+  std::atomic<bool> told_{false};
   mutable std::mutex progress_mutex_;
   Progress progress_;
   size_t loading_ = 0;  ///< the unit that the progress is of

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <list>
 #include <memory>
@@ -12,8 +13,14 @@
 
 namespace msprobe::viewer {
 
-/// The files that are open, least recently used last. A file that changed on disk is opened anew.
-/// Thread-safe.
+/// A file that a request names.
+struct FileContext {
+  ResolvedFile resolved;  ///< as it was when it was opened: units are numbered by it
+  std::shared_ptr<OpenFile> open;
+  uint64_t version = 0;  ///< another one when the file on disk has changed and was opened anew
+};
+
+/// The files that are open, least recently used last. Thread-safe.
 class OpenFiles {
  public:
   static constexpr size_t kMaxOpen = 32;
@@ -26,8 +33,12 @@ class OpenFiles {
   };
   explicit OpenFiles(Options options) : options_(std::move(options)) {}
 
+  enum class Freshness : uint8_t {
+    kAsOpened,  ///< for requests whose units and ids are those of an earlier answer
+    kNewest,    ///< what has changed on disk is opened anew, unless it is still being summed up
+  };
   /// Starts opening if the file is not open yet. Never waits.
-  std::shared_ptr<OpenFile> Open(const ResolvedFile& file);
+  FileContext Open(const ResolvedFile& file, Freshness freshness);
   /// Forgets a file; its loading is cancelled.
   void Close(const ResolvedFile& file);
   /// Drops the units that were used longest ago until the cache fits.
@@ -36,15 +47,17 @@ class OpenFiles {
 
  private:
   struct Entry {
-    ResolvedFile file;
-    uint64_t version = 0;  ///< changes when the file on disk does
-    std::shared_ptr<OpenFile> open;
+    FileContext file;
+    std::chrono::steady_clock::time_point asked;  ///< when somebody opened it last
   };
+  using Entries = std::list<Entry>;
+  Entries::iterator Find(const ResolvedFile& file);
+  static bool MayBeReplaced(const Entry& entry, Freshness freshness);
   std::shared_ptr<OpenFile> Start(const ResolvedFile& file) const;
 
   Options options_;
   std::mutex mutex_;
-  std::list<Entry> entries_;
+  Entries entries_;
 };
 
 }  // namespace msprobe::viewer

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace msprobe::viewer {
 
@@ -17,12 +18,29 @@ std::string Lower(std::string_view text) {
   return lower;
 }
 
+/// An IPv6 address as browsers write it in the header Host, whatever its spelling; none if `text`
+/// is no such address.
+std::optional<std::string> ShortV6(std::string_view text) {
+  const std::string name(WithoutBrackets(text));
+  in6_addr v6{};
+  char brief[INET6_ADDRSTRLEN] = {};
+  if (::inet_pton(AF_INET6, name.c_str(), &v6) != 1 ||
+      ::inet_ntop(AF_INET6, &v6, brief, sizeof(brief)) == nullptr) {
+    return std::nullopt;
+  }
+  return "[" + std::string(brief) + "]";
+}
+
 bool IsAddress(const std::string& name) {
   in_addr v4{};
   if (::inet_pton(AF_INET, name.c_str(), &v4) == 1) return true;
-  if (name.size() < 2 || name.front() != '[' || name.back() != ']') return false;
-  in6_addr v6{};
-  return ::inet_pton(AF_INET6, name.substr(1, name.size() - 2).c_str(), &v6) == 1;
+  return name.starts_with('[') && ShortV6(name).has_value();
+}
+
+/// The header Host without its port, in one spelling.
+std::string NameOf(std::string_view host_header) {
+  const std::string name = Lower(HostWithoutPort(host_header));
+  return name.starts_with('[') ? ShortV6(name).value_or("") : name;
 }
 
 }  // namespace
@@ -49,21 +67,26 @@ bool IsLoopback(std::string_view host) {
   return Lower(name) == "localhost";
 }
 
-RequestGuard::RequestGuard(std::string_view host) : names_{"localhost", "127.0.0.1", "[::1]"} {
-  const std::string name(WithoutBrackets(host));
-  in6_addr v6{};
-  const bool is_v6 = ::inet_pton(AF_INET6, name.c_str(), &v6) == 1;
-  any_address_ = name == "0.0.0.0" || (is_v6 && IN6_IS_ADDR_UNSPECIFIED(&v6));
-  names_.push_back(Lower(is_v6 ? "[" + name + "]" : name));
-  if (!any_address_) return;
+RequestGuard::RequestGuard(std::string_view host, std::string_view address) {
+  Allow(host);
+  if (!address.empty()) Allow(address);
+}
+
+void RequestGuard::Allow(std::string_view host) {
+  const std::string name = ShortV6(host).value_or(Lower(host));
+  names_.push_back(name);
+  if (name != "0.0.0.0" && name != "[::]") return;
+  any_address_ = true;
   char own[256] = {};
   if (::gethostname(own, sizeof(own) - 1) == 0) names_.push_back(Lower(own));
 }
 
 bool RequestGuard::AllowsHost(std::string_view host_header) const {
-  const std::string name = Lower(HostWithoutPort(host_header));
+  const std::string name = NameOf(host_header);
   if (name.empty()) return false;
-  if (std::find(names_.begin(), names_.end(), name) != names_.end()) return true;
+  if (IsLoopback(name) || std::find(names_.begin(), names_.end(), name) != names_.end()) {
+    return true;
+  }
   return any_address_ && IsAddress(name);
 }
 

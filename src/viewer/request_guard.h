@@ -11,8 +11,9 @@ namespace msprobe::viewer {
 /// choose the headers Host and Origin.
 class RequestGuard {
  public:
-  /// `host` is what the server was told to listen on.
-  explicit RequestGuard(std::string_view host);
+  /// `host` is what the server was told to listen on, `address` what that means: both are ours. A
+  /// name may be rebound to this machine by whoever owns it, an address in digits may not.
+  explicit RequestGuard(std::string_view host, std::string_view address = {});
 
   /// The name must be localhost, a loopback address or what the server listens on; if that is
   /// every address, any address in digits or this machine's name. Ports are free: they are changed
@@ -23,6 +24,8 @@ class RequestGuard {
   static bool AllowsOrigin(std::string_view origin_header, std::string_view host_header);
 
  private:
+  void Allow(std::string_view host);
+
   std::vector<std::string> names_;
   bool any_address_ = false;
 };

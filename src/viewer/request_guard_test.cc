@@ -7,11 +7,13 @@ namespace {
 
 TEST(RequestGuardTest, OnlyOwnNamesAreServed) {
   const RequestGuard guard("127.0.0.1");
-  for (const char* host : {"localhost:8080", "LOCALHOST", "127.0.0.1:1", "[::1]:99"}) {
+  for (const char* host :
+       {"localhost:8080", "LOCALHOST", "127.0.0.1:1", "[::1]:99", "127.0.1.1:80", "[0:0::1]:1"}) {
     EXPECT_TRUE(guard.AllowsHost(host)) << host;
   }
-  for (const char* host : {"", "evil.example", "localhost.evil.example:8080", "10.0.0.1", "[::1",
-                           "127.0.0.1.evil.example", ":8080", "[]"}) {
+  for (const char* host :
+       {"", "evil.example", "localhost.evil.example:8080", "10.0.0.1", "[::1",
+        "127.0.0.1.evil.example", ":8080", "[]", "::1", "127.0.0.1.", "128.0.0.1"}) {
     EXPECT_FALSE(guard.AllowsHost(host)) << host;
   }
 }
@@ -20,6 +22,17 @@ TEST(RequestGuardTest, TheNameGivenIsServed) {
   EXPECT_TRUE(RequestGuard("node7.Cluster").AllowsHost("node7.cluster:80"));
   EXPECT_FALSE(RequestGuard("node7.cluster").AllowsHost("node8.cluster:80"));
   EXPECT_TRUE(RequestGuard("fe80::1").AllowsHost("[fe80::1]:80"));
+}
+
+TEST(RequestGuardTest, TheAddressThatANameMeansIsServed) {
+  const RequestGuard guard("node7", "10.0.0.5");
+  EXPECT_TRUE(guard.AllowsHost("10.0.0.5:80"));
+  EXPECT_TRUE(guard.AllowsHost("node7:80"));
+  EXPECT_FALSE(guard.AllowsHost("10.0.0.6:80"));
+  for (const char* spelling : {"fe80:0::1", "[FE80::0001]", "fe80::1"}) {
+    EXPECT_TRUE(RequestGuard(spelling).AllowsHost("[fe80::1]:80")) << spelling;
+    EXPECT_FALSE(RequestGuard(spelling).AllowsHost("[fe80::2]:80")) << spelling;
+  }
 }
 
 TEST(RequestGuardTest, OnEveryAddressOnlyDigitsAreServed) {

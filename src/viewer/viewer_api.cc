@@ -21,20 +21,6 @@ constexpr auto kUnitWait = std::chrono::seconds(20);
 constexpr int kMaxWaiting = 8;
 constexpr auto kExportWait = std::chrono::hours(24);
 
-/// Counted as long as it lives.
-class OneMore {
- public:
-  explicit OneMore(std::atomic<int>* count) : count_(*count), others_(count_.fetch_add(1)) {}
-  OneMore(const OneMore&) = delete;
-  OneMore& operator=(const OneMore&) = delete;
-  ~OneMore() { count_.fetch_sub(1); }
-  int others() const { return others_; }
-
- private:
-  std::atomic<int>& count_;
-  const int others_;
-};
-
 Status StillLoading() {
   return {StatusCode::kUnsupported,
           "the file is still being loaded",
@@ -162,17 +148,23 @@ Status Api::Files(const Call& call) {
   return Status::Ok();
 }
 
-Result<FileContext> Api::FindFile(const Query& query) {
-  FileContext context;
+Result<FileContext> Api::FindFile(const Query& query, OpenFiles::Freshness freshness) {
   MSPROBE_ASSIGN_OR_RETURN(const std::string_view name, query.Text("file"));
-  MSPROBE_ASSIGN_OR_RETURN(context.resolved, catalog_.Resolve(name));
-  context.open = files_.Open(context.resolved);
+  MSPROBE_ASSIGN_OR_RETURN(const ResolvedFile resolved, catalog_.Resolve(name));
+  // The numbers in a request are those of the version that it names.
+  const std::optional<std::string_view> version = query.Find("v");
+  if (version) freshness = OpenFiles::Freshness::kAsOpened;
+  FileContext context = files_.Open(resolved, freshness);
+  if (version && *version != std::to_string(context.version)) {
+    return Status(StatusCode::kCancelled, "the file has changed since it was opened",
+                  "reload the page", std::string(name));
+  }
   return context;
 }
 
 Result<UnitContext> Api::FindUnit(const Query& query) {
   UnitContext context;
-  MSPROBE_ASSIGN_OR_RETURN(context.file, FindFile(query));
+  MSPROBE_ASSIGN_OR_RETURN(context.file, FindFile(query, OpenFiles::Freshness::kAsOpened));
   MSPROBE_ASSIGN_OR_RETURN(const int64_t number, query.Int("u", 0, 0, INT32_MAX));
   context.number = static_cast<size_t>(number);
   // After a restart of the server a page goes on asking without 'open': wait for the loading.
@@ -248,9 +240,22 @@ bool Api::CanMatch(const FileContext& file) const {
 
 Status Api::Open(const Call& call) {
   JsonWriter* const json = call.json;
-  MSPROBE_ASSIGN_OR_RETURN(const auto file, FindFile(call.query));
-  MSPROBE_ASSIGN_OR_RETURN(const int64_t first, call.query.Int("u", 0, 0, INT32_MAX));
-  MSPROBE_ASSIGN_OR_RETURN(const auto unit, file.open->Unit(static_cast<size_t>(first), kOpenWait));
+  MSPROBE_ASSIGN_OR_RETURN(const auto file, FindFile(call.query, OpenFiles::Freshness::kNewest));
+  MSPROBE_ASSIGN_OR_RETURN(const int64_t named, call.query.Int("u", 0, 0, INT32_MAX));
+  auto number = static_cast<size_t>(named);
+  Result<std::shared_ptr<LoadedUnit>> found = file.open->Unit(number, kOpenWait);
+  if (!call.query.Find("u")) {
+    // Whoever names no unit sees the first one that can be read, or why there is none.
+    const Status failure = found.status();
+    const auto deadline = std::chrono::steady_clock::now() + kOpenWait;
+    while (!found.ok() && file.open->state() == OpenFile::State::kReady &&
+           ++number < file.open->source().units().size()) {
+      const auto left = deadline - std::chrono::steady_clock::now();
+      found = file.open->Unit(number, std::chrono::duration_cast<std::chrono::milliseconds>(left));
+    }
+    if (!found.ok()) return failure;
+  }
+  MSPROBE_ASSIGN_OR_RETURN(const auto unit, std::move(found));
   json->BeginObject();
   if (unit == nullptr) {
     const bool builds = file.resolved.kind == FileKind::kDump;
@@ -258,7 +263,7 @@ Status Api::Open(const Call& call) {
                                    : options_.dumps.golden.empty() ? "building"
                                                                    : "comparing";
     json->Key("state").String("loading").Key("phase").String(phase);
-    const OpenFile::Progress progress = file.open->ProgressOf(static_cast<size_t>(first));
+    const OpenFile::Progress progress = file.open->ProgressOf(number);
     json->Key("done").UInt(progress.done).Key("total").UInt(progress.total).EndObject();
     return Status::Ok();
   }
@@ -267,10 +272,11 @@ Status Api::Open(const Call& call) {
     const std::shared_lock lock(unit->mutex);
     if (!unit->note.empty()) notes.push_back(unit->note);
   }
+  if (file.open->SummedUp()) file.open->Told();
   std::vector<std::string> units(file.open->source().units().size());
   for (size_t i = 0; i < units.size(); ++i) units[i] = UnitText(*file.open, i);
   WriteOpened(*call.query.Text("file"), *file.open, units, CanMatch(file), notes, json);
-  json->EndObject();
+  json->Key("version").String(std::to_string(file.version)).EndObject();
   return Status::Ok();
 }
 
@@ -301,7 +307,7 @@ Result<std::vector<size_t>> Api::UnitsWith(OpenFile* file, std::string_view node
 Result<std::string> Api::ExportData(std::string_view name, const ExportLimits& limits) {
   FileContext file;
   MSPROBE_ASSIGN_OR_RETURN(file.resolved, catalog_.Resolve(name));
-  file.open = files_.Open(file.resolved);
+  file = files_.Open(file.resolved, OpenFiles::Freshness::kNewest);
   // Of the stages of a pipeline only some have the node.
   MSPROBE_ASSIGN_OR_RETURN(const std::vector<size_t> chosen,
                            UnitsWith(file.open.get(), limits.subtree));

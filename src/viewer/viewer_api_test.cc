@@ -219,6 +219,31 @@ TEST(ViewerFilesTest, ADamagedRankDoesNotHideTheOthers) {
   EXPECT_EQ(asker.Ask("rows", "file=compare_rank*_1.vis&u=0&t=0&g=0").status, 200);
 }
 
+TEST(ViewerFilesTest, ADamagedFirstRankDoesNotHideTheOthers) {
+  const SmallComparison small;
+  const ScratchDirectory whole;
+  fixture::WriteVis(small, whole.path() / "run_rank1_1.vis", 1);
+  const std::string text = visfile::fixture::FileText(whole.path() / "run_rank1_1.vis");
+  for (const size_t kept : {size_t{0}, text.size() / 2}) {
+    const ScratchDirectory directory;
+    for (const int rank : {2, 3}) {
+      fixture::WriteVis(small, directory.path() / ("run_rank" + std::to_string(rank) + "_1.vis"),
+                        rank);
+    }
+    for (const int rank : {0, 1}) {
+      std::ofstream(directory.path() / ("run_rank" + std::to_string(rank) + "_1.vis"))
+          << text.substr(0, kept);
+    }
+    Asker asker(directory.path());
+    const std::string open = asker.Open("run_rank*_1.vis");
+    EXPECT_THAT(open, HasSubstr(R"("rank":0,"pending":false,"error":")"));
+    EXPECT_THAT(open, HasSubstr(R"("rank":3,"micro_steps")"));
+    EXPECT_EQ(asker.Ask("open", "file=run_rank*_1.vis&u=2").status, 200);
+    EXPECT_GE(asker.Ask("open", "file=run_rank*_1.vis&u=0").status, 400);
+    EXPECT_EQ(asker.Ask("rows", "file=run_rank*_1.vis&u=2&t=0&g=0").status, 200);
+  }
+}
+
 TEST(ViewerFilesTest, EveryCutOfAFileIsAnErrorNotACrash) {
   const ScratchDirectory directory;
   const SmallComparison small;

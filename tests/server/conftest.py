@@ -75,11 +75,12 @@ class Server:
         )  # fmt: skip
         assert self.process.stdout is not None
         self.url = self.process.stdout.readline().strip()
-        assert self.url.startswith("http://127.0.0.1:"), self.stop()
+        assert self.url.startswith("http://127.0."), self.stop()
+        self.host = self.url.removeprefix("http://").partition(":")[0]
         self.port = int(self.url.rstrip("/").rpartition(":")[2])
 
     def connect(self) -> http.client.HTTPConnection:
-        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        return http.client.HTTPConnection(self.host, self.port, timeout=60)
 
     def ask(
         self, target: str, method: str = "GET", body: str | None = None, **headers: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import time
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +36,17 @@ def test_other_hosts_are_refused(server: Server, host: str) -> None:
 @pytest.mark.parametrize("host", ["localhost:1", "LOCALHOST", "127.0.0.1", "[::1]:8080"])
 def test_own_names_are_served(server: Server, host: str) -> None:
     assert server.ask("/api/files", Host=host)[0] == 200
+
+
+def test_the_address_that_is_printed_is_served(written: Path) -> None:
+    # It means another address than it says, as the name of a machine does.
+    server = Server(written, "--host", "127.257")
+    try:
+        assert server.host == "127.0.1.1"
+        assert server.ask("/api/files")[0] == 200, server.url
+        assert server.ask("/api/files", Host="127.0.0.1.evil.example")[0] == 403
+    finally:
+        server.stop()
 
 
 @pytest.mark.parametrize("origin", [None, "http://evil.example", "null", "http://127.0.0.1:1"])
