@@ -146,7 +146,7 @@ describe("The map of units", () => {
     const { source, asked } = serverOf(["damaged", "damaged"]);
     const app = await opened(source);
     expect(app.failure.value?.fact).toBe("unit 0 is damaged");
-    expect(asked).toEqual(["open 0", "open 1", "open 2"]);
+    expect(asked).toEqual(["open 0", "open 1", "open 2", "open 3"]);
     asked.length = 0;
     source.open = async (_file, u) => {
       asked.push(`open ${u}`);

@@ -76,6 +76,7 @@ export class Workspace {
     this.name.value = name;
     const { signal: left } = this.opening;
     let first: ApiError | undefined;
+    let last: ApiError | undefined;
     for (let u = 0; ; u += 1) {
       try {
         return await this.awaitUnit(name, u);
@@ -83,10 +84,10 @@ export class Workspace {
         if (left.aborted) return false;
         if (!(error instanceof ApiError)) throw error;
         first ??= error;
-        // There is no such unit or file, or it is the file as a whole that cannot be read.
-        const missing = error.status === 400 || error.status === 404;
-        const same = u > 0 && error.fact === first.fact && error.path === first.path;
-        if (missing || same || u + 1 === MOST_TRIED) throw first;
+        // The file as a whole says the same for every unit, and so does a unit that is not there.
+        const same = error.fact === last?.fact && error.path === last.path;
+        if (same || u + 1 === MOST_TRIED) throw first;
+        last = error;
       }
     }
   }
