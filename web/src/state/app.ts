@@ -72,8 +72,10 @@ export class App {
   }
 
   start(): void {
+    const addressNow = () => readAddress().replace(/^#/, "");
+    this.written = addressNow();
     watchAddress(() => {
-      const address = readAddress().replace(/^#/, "");
+      const address = addressNow();
       if (address === this.written) return;
       this.written = address;
       void this.show(parsePlace(address));
@@ -245,8 +247,9 @@ export class App {
     const { workspace } = this;
     await this.arrived();
     if (!sameUnit(unit, workspace.ref) || workspace.views.value.length === 0) return false;
+    const { shows } = this;
     await workspace.refreshFile();
-    return this.rebuild(workspace.u.value, workspace.micro.value);
+    return shows === this.shows && this.rebuild(workspace.u.value, workspace.micro.value);
   }
 
   /** Everything of a unit anew. */
