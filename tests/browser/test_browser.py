@@ -27,8 +27,8 @@ JOURNEYS = sorted(path.stem for path in (HERE / "journeys").glob("*.mjs") if pat
 ONLY_TEST_SERVER = {"loading"}
 # These start a server of their own, or need none.
 OWN_SERVER = {
-    "compare_page", "dumps", "empty_states", "many_ranks", "read_only", "real_data", "report",
-    "server_restart",
+    "compare_page", "damaged_first", "dumps", "empty_states", "many_ranks", "read_only", "real_data",
+    "report", "server_restart",
 }  # fmt: skip
 IN_TENSORBOARD = [name for name in JOURNEYS if name not in ONLY_TEST_SERVER | OWN_SERVER]
 PICTURES = ROOT / "docs" / "images"

@@ -16,6 +16,18 @@ await journey(async (page) => {
   await becomes(async () => (await rows(page)).some((text) => text.startsWith("Torch.add.50")), true);
   assert.ok((await rows(page)).length < 80);
   assert.ok(loaded < 12, `${loaded} pages were loaded`);
+  // Larger and smaller text leave one where one is.
+  const first = () =>
+    page.locator(".tree").evaluate((tree) => {
+      const { top } = tree.getBoundingClientRect();
+      const lines = [...tree.querySelectorAll(".line.row")];
+      return lines.find((line) => line.getBoundingClientRect().bottom > top + 1)?.querySelector(".label").textContent;
+    });
+  const before = await first();
+  for (const name of ["Larger text", "Larger text", "Smaller text", "Smaller text"]) {
+    await page.getByRole("button", { name }).click();
+    await becomes(first, before);
+  }
   await page.keyboard.press("n");
   await becomes(() => selected(page), "Torch.add.9993");
   await page.locator(".tree").focus();

@@ -60,6 +60,13 @@ try {
       await page.getByText("请重新构图或比对").waitFor();
       assert.match(await page.locator(".unit.damaged").getAttribute("title"), /无法读取：文件已损坏/);
       await page.getByRole("button", { name: "切换到英文" }).click();
+      // Tried again it is this rank still.
+      const again = page.waitForResponse((answer) => answer.url().includes("/open?"));
+      await page.getByRole("button", { name: "Try again" }).click();
+      assert.equal(new URL((await again).url()).searchParams.get("u"), "1");
+      await page.getByRole("alert").waitFor();
+      assert.equal(await cell(0, 1).getAttribute("aria-pressed"), "true");
+      assert.equal(placeOf(page).get("rank"), "1");
       await cell(0, 2).click();
       await page.locator(".divergence-name").waitFor();
       assert.equal(placeOf(page).get("rank"), "2");

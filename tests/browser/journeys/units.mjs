@@ -39,6 +39,7 @@ await journey(async (page) => {
   await becomes(() => selected(page), CULPRIT);
   await page.goBack();
   await becomes(() => placeOf(page).get("rank"), "3");
+  await becomes(() => page.getByLabel("rank", { exact: true }).inputValue(), "3");
   await becomes(() => selected(page), CULPRIT);
   await open(page, { file: RUN, step: 0, rank: 3, node: "Distributed.all_reduce.0.forward" });
   await page.getByRole("tab", { name: "Other ranks" }).click();

@@ -36,11 +36,18 @@ export class ScrollRange {
     return this.content > this.limit;
   }
 
-  resize(content: number, view: number): void {
+  /**
+   * Content and view have another size by now; a larger or smaller text is a `scale` of all that is
+   * above. Answers where the element must be scrolled to, null: it stays where it is. Lines are drawn
+   * relative to the element, so both move together or not at all.
+   */
+  resize(content: number, view: number, scale = 1): number | null {
+    const before = this.physical;
     this.content = content;
     this.view = view;
-    this.top = Math.min(this.top, this.maxTop);
-    this.physical = this.compressed ? this.proportional(this.top) : this.top;
+    this.top = Math.min(this.top * scale, this.maxTop);
+    this.physical = this.compressed ? Math.min(before, this.maxPhysical) : this.top;
+    return this.physical === before ? null : this.physical;
   }
 
   private proportional(top: number): number {

@@ -70,6 +70,8 @@ function treeKeys(app: App): Record<string, () => void> {
 export function handleKey(app: App, event: KeyboardEvent): void {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   if (takesText(event.target) || app.workspace.file.value === null) return;
+  // While a unit is on the way there is nothing to go through.
+  if (app.workspace.views.value.length === 0 && event.key !== "?") return;
   const target = event.target as HTMLElement;
   const inTree = target === document.body || target.closest("[role=tree]") !== null;
   const action = pageKeys(app)[event.key] ?? (inTree ? treeKeys(app)[event.key] : undefined);

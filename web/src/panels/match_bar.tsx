@@ -67,7 +67,7 @@ function PickSecond({ app }: { app: App }) {
       <button
         type="button"
         class="main"
-        disabled={candidate === null}
+        disabled={candidate === null || matching.busy.value}
         onClick={() =>
           void app.run(async () => {
             await matching.confirm();
@@ -81,6 +81,7 @@ function PickSecond({ app }: { app: App }) {
       <button
         type="button"
         class="plain"
+        disabled={matching.busy.value}
         onClick={() => {
           matching.picked.value = null;
           keepFocus(app);
@@ -118,7 +119,12 @@ function Pairs({ app }: { app: App }) {
       </button>
       <span class="stretch" />
       {matching.canUndo.value && (
-        <button type="button" class="pick" onClick={() => undo(null)}>
+        <button
+          type="button"
+          class="pick"
+          disabled={matching.busy.value}
+          onClick={() => undo(null)}
+        >
           <Icon name="undo" />
           {text("match.undo")}
         </button>
@@ -146,6 +152,7 @@ function Pairs({ app }: { app: App }) {
                 class="quiet"
                 title={text("match.remove")}
                 aria-label={text("match.remove")}
+                disabled={matching.busy.value}
                 onClick={() => undo(pair)}
               >
                 <Icon name="close" />

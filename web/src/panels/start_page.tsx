@@ -113,7 +113,6 @@ function phaseText(phase: string): string {
 }
 
 function FailurePage({ app, failure }: { app: App; failure: Failure }) {
-  const file = app.workspace.name.value;
   return (
     <main class="start">
       <div class="card failure" role="alert">
@@ -134,7 +133,7 @@ function FailurePage({ app, failure }: { app: App; failure: Failure }) {
           </p>
         )}
         <p class="actions">
-          <button type="button" class="main" onClick={() => app.openFile(file)}>
+          <button type="button" class="main" onClick={() => void app.retry()}>
             {text("failure.retry")}
           </button>
           <button type="button" class="pick" onClick={() => app.openFile(null)}>

@@ -52,8 +52,12 @@ export function useTreeScroll(view: GraphView, elements: TreeElements): TreeScro
     shift.value = range.shift;
     height.value = range.height;
   };
+  const drawn = useRef(size.value.unit);
   const resize = () => {
-    range.resize(view.tree.height * size.value.unit, size.value.height);
+    const { unit: now, height: seen } = size.value;
+    const physical = range.resize(view.tree.height * now, seen, now / drawn.current);
+    drawn.current = now;
+    if (physical !== null) scrollTo(scroller.current, physical, range.height);
     moved();
   };
   const onScroll = () => {
@@ -85,14 +89,18 @@ export function useTreeScroll(view: GraphView, elements: TreeElements): TreeScro
     resize();
     const to = scrollTarget(wanted, range.top, seen, unit);
     if (to === null) return;
-    const physical = range.goTo(to);
-    // The spacer must be as tall as the new place needs before the element can go there.
-    const spacer = element.querySelector<HTMLElement>(".spacer");
-    if (spacer !== null) spacer.style.height = `${range.height}px`;
-    element.scrollTop = physical;
+    scrollTo(element, range.goTo(to), range.height);
     moved();
   });
   return { top, shift, height, size, onScroll };
+}
+
+/** The spacer must be as tall as the new place needs before the element can go there. */
+function scrollTo(element: HTMLElement | null, physical: number, height: number): void {
+  const spacer = element?.querySelector<HTMLElement>(".spacer");
+  if (element === null || !spacer) return;
+  spacer.style.height = `${height}px`;
+  element.scrollTop = physical;
 }
 
 function useTreeSize({ scroller, probe, lines }: TreeElements): Signal<Size> {

@@ -40,10 +40,26 @@ export function writeAddress(place: string, push: boolean): void {
   else history.replaceState(history.state, "", address);
 }
 
-/** Calls back when the person goes back, forward, or edits the address. */
+/**
+ * Calls back when the person goes back, forward, or edits the address: of the window that holds the
+ * place, as only that one is told.
+ */
 export function watchAddress(changed: () => void): void {
-  window.addEventListener("hashchange", changed);
-  window.addEventListener("popstate", changed);
+  const outer = outerWindow();
+  const { window: watched } = outer ?? { window };
+  const listen = () => {
+    // An address without our place is that of another plugin.
+    const ours = outer === null || new URLSearchParams(watched.location.search).has(outer.key);
+    if (ours) changed();
+  };
+  const events = ["hashchange", "popstate"] as const;
+  for (const event of events) watched.addEventListener(event, listen);
+  if (outer === null) return;
+  // The window around outlives the frame; a page that is kept for Back comes again as it was.
+  window.addEventListener("pagehide", ({ persisted }) => {
+    if (persisted) return;
+    for (const event of events) watched.removeEventListener(event, listen);
+  });
 }
 
 /** The address of the API, ending in a slash. */

@@ -65,12 +65,14 @@ describe("App", () => {
     const app = await opened(source);
     const { rows } = source;
     const slow = gate();
+    const asked = vi.fn();
     source.rows = async (unit, ...rest) => {
+      asked(unit.u);
       if (unit.u === 1) await slow.opened;
       return rows(unit, ...rest);
     };
     const first = app.showUnit(1);
-    await vi.waitFor(() => expect(app.workspace.u.value).toBe(1));
+    await vi.waitFor(() => expect(asked).toHaveBeenCalledWith(1));
     await app.show({ ...PLACE, file: "f", rank: 2 });
     const shown = app.workspace.views.value;
     slow.open();

@@ -1,7 +1,7 @@
 /** All state of the page, and the actions that touch more than one part of it. */
 
 import { batch, effect, signal } from "@preact/signals";
-import { ApiError, type Source } from "../api/source";
+import { ApiError, type Source, type UnitRef } from "../api/source";
 import type { Side } from "../api/types";
 import type { Coloring } from "../model/paint";
 import { formatPlace, type Place, parsePlace } from "../model/place";
@@ -12,7 +12,7 @@ import { Matching } from "./matching";
 import { Navigation } from "./navigation";
 import { Search } from "./search";
 import { SUSPICIOUS, Suspects } from "./suspects";
-import { Workspace } from "./workspace";
+import { sameUnit, Workspace } from "./workspace";
 
 const NOTICE_MS = 4_000;
 
@@ -53,8 +53,11 @@ export class App {
   readonly notice = signal<string | null>(null);
   readonly helpOpen = signal(false);
   private noticeTimer: ReturnType<typeof setTimeout> | undefined;
+  /** The place that the address names, or will name in a moment: what is shown or on the way. */
   private written = "";
   private shows = 0;
+  /** Settled when what was asked for last is shown, or cannot be. */
+  private arriving: Promise<unknown> = Promise.resolve();
   /** How many places are on the way: what is shown meanwhile is not what the address asks for. */
   private readonly showing = signal(0);
 
@@ -65,13 +68,17 @@ export class App {
     );
     this.suspects = new Suspects(this.workspace, this.navigation);
     this.search = new Search(this.workspace);
-    this.matching = new Matching(this.workspace, this.navigation, () => this.rebuild(true));
+    this.matching = new Matching(this.workspace, this.navigation, (unit) => this.matched(unit));
   }
 
   start(): void {
+    const addressNow = () => readAddress().replace(/^#/, "");
+    this.written = addressNow();
     watchAddress(() => {
-      if (readAddress().replace(/^#/, "") !== this.written)
-        void this.show(parsePlace(readAddress()));
+      const address = addressNow();
+      if (address === this.written) return;
+      this.written = address;
+      void this.show(parsePlace(address));
     });
     void this.run(async () => {
       await this.show(parsePlace(readAddress()));
@@ -103,12 +110,32 @@ export class App {
   }
 
   /** Shows what an address names. */
-  async show(place: Place, listWanted = false): Promise<void> {
-    const { workspace, suspects } = this;
+  show(place: Place, listWanted = false): Promise<void> {
+    return this.bring((mine) => this.showPlace(place, listWanted, mine));
+  }
+
+  /** Does what leads to another place; `mine` tells whether something else was asked for meanwhile. */
+  private bring<T>(action: (mine: number) => Promise<T>): Promise<T> {
     this.shows += 1;
-    const mine = this.shows;
     this.showing.value += 1;
     this.failure.value = null;
+    const arriving = action(this.shows).finally(() => {
+      this.showing.value -= 1;
+    });
+    this.arriving = arriving;
+    return arriving;
+  }
+
+  /** Waits for what is on the way. */
+  private async arrived(): Promise<void> {
+    for (let last: unknown; last !== this.arriving; ) {
+      last = this.arriving;
+      await this.arriving;
+    }
+  }
+
+  private async showPlace(place: Place, listWanted: boolean, mine: number): Promise<void> {
+    const { workspace, suspects } = this;
     try {
       workspace.linked.value = place.linked ?? true;
       workspace.chosenColoring.value = place.coloring ?? "index";
@@ -135,8 +162,6 @@ export class App {
       else if (all) this.say(text("notice.no_micro_step", { micro: place.micro ?? "" }));
     } catch (error) {
       if (!isAbort(error) && mine === this.shows) this.failure.value = failureOf(error);
-    } finally {
-      this.showing.value -= 1;
     }
   }
 
@@ -146,13 +171,11 @@ export class App {
     this.navigation.stop();
     try {
       if (!(await workspace.loadUnit(u)) || mine !== this.shows) return false;
-      workspace.u.value = u;
       // A micro step that is not there would be a tree without rows.
-      const { micro_steps = 0 } = workspace.unit.value ?? {};
-      workspace.micro.value = micro !== null && micro < micro_steps ? micro : null;
-      return await this.rebuild(false);
+      const { micro_steps = 0 } = workspace.file.value?.units[u] ?? {};
+      return await this.rebuild(u, micro !== null && micro < micro_steps ? micro : null);
     } catch (error) {
-      if (!isAbort(error) && mine === this.shows) workspace.failUnit(u);
+      if (!isAbort(error) && mine === this.shows) workspace.leaveUnit(u);
       throw error;
     }
   }
@@ -168,18 +191,27 @@ export class App {
 
   openFile(file: string | null): void {
     const place = { ...parsePlace(""), file };
-    writeAddress(formatPlace(place), true);
+    this.push(place);
     void this.show(place, file === null);
   }
 
+  /** What could not be shown once more: the address names it. */
+  async retry(): Promise<void> {
+    const { linked, chosenColoring } = this.workspace;
+    const place = parsePlace(readAddress());
+    await this.show({ ...place, linked: linked.value, coloring: chosenColoring.value });
+  }
+
   /** Another unit of the file; the same node is shown there if it exists. */
-  async showUnit(u: number, micro: number | null = null): Promise<boolean> {
+  showUnit(u: number, micro: number | null = null): Promise<boolean> {
+    const { step = null, rank = null } = this.workspace.file.value?.units[u] ?? {};
+    this.push({ ...this.place(), ...(this.manyUnits() ? { step, rank } : {}), micro });
+    return this.bring((mine) => this.bringUnit(u, micro, mine));
+  }
+
+  private async bringUnit(u: number, micro: number | null, mine: number): Promise<boolean> {
     const { navigation } = this;
-    this.shows += 1;
-    const mine = this.shows;
     const node = navigation.selected.value;
-    writeAddress(formatPlace(this.place()), true);
-    this.failure.value = null;
     try {
       if (!(await this.enter(u, micro, mine))) return false;
     } catch (error) {
@@ -194,8 +226,10 @@ export class App {
 
   async setLinked(linked: boolean): Promise<void> {
     const { workspace, navigation } = this;
-    const node = navigation.selected.value;
     workspace.linked.value = linked;
+    await this.arrived();
+    if (workspace.views.value.length === 0) return;
+    const node = navigation.selected.value;
     if (!(await workspace.showUnit())) return;
     navigation.clear();
     if (node !== null) await navigation.go({ side: node.side, id: node.id });
@@ -205,11 +239,23 @@ export class App {
     this.workspace.chosenColoring.value = coloring;
   }
 
-  /** Everything of the unit anew; with `counts` also what the file says about its units. */
-  private async rebuild(counts: boolean): Promise<boolean> {
+  /**
+   * Nodes of a unit were paired or let go: what the file says about its units and all of the unit
+   * anew. False if another one is shown by now.
+   */
+  private async matched(unit: UnitRef): Promise<boolean> {
+    const { workspace } = this;
+    await this.arrived();
+    if (!sameUnit(unit, workspace.ref) || workspace.views.value.length === 0) return false;
+    const { shows } = this;
+    await workspace.refreshFile();
+    return shows === this.shows && this.rebuild(workspace.u.value, workspace.micro.value);
+  }
+
+  /** Everything of a unit anew. */
+  private async rebuild(u: number, micro: number | null): Promise<boolean> {
     const { workspace, navigation, suspects } = this;
-    if (counts) await workspace.refreshFile();
-    if (!(await workspace.showUnit())) return false;
+    if (!(await workspace.showUnit(u, micro))) return false;
     batch(() => {
       navigation.clear();
       suspects.reload();
@@ -218,10 +264,14 @@ export class App {
     return true;
   }
 
+  private manyUnits(): boolean {
+    return (this.workspace.file.value?.units.length ?? 0) > 1;
+  }
+
   private place(): Place {
     const { workspace, navigation, suspects } = this;
     const unit = workspace.unit.value;
-    const many = (workspace.file.value?.units.length ?? 0) > 1;
+    const many = this.manyUnits();
     const selected = navigation.selected.value;
     const chosen = workspace.chosenColoring.value;
     return {
@@ -237,10 +287,17 @@ export class App {
     };
   }
 
+  /** A new entry of the history, for a place that is on the way. */
+  private push(place: Place): void {
+    this.written = formatPlace(place);
+    writeAddress(this.written, true);
+  }
+
   private keepAddress(): void {
     const address = formatPlace(this.place());
     const onTheWay = this.showing.value > 0 || this.workspace.loading.value !== null;
-    if (onTheWay || address === this.written) return;
+    // What cannot be shown stays in the address, to be tried again.
+    if (onTheWay || this.failure.value !== null || address === this.written) return;
     this.written = address;
     afterDrawing(() => {
       if (this.written === address && this.showing.value === 0) writeAddress(address, false);

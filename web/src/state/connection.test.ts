@@ -20,6 +20,19 @@ describe("ask", () => {
     vi.useRealTimers();
   });
 
+  it("asks again while the server still loads, as after a restart, and loses nobody", async () => {
+    vi.useFakeTimers();
+    const loading = new ApiError(422, "the file is still being loaded", "ask 'open'", "");
+    const question = vi.fn<() => Promise<string>>().mockRejectedValueOnce(loading);
+    question.mockRejectedValueOnce(loading).mockResolvedValue("here");
+    const answer = ask(question);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(lost.value).toBe(false);
+    await vi.runAllTimersAsync();
+    expect(await answer).toBe("here");
+    vi.useRealTimers();
+  });
+
   it("passes on what the server says", async () => {
     const question = () => Promise.reject(new ApiError(404, "no such file", "", ""));
     await expect(ask(question)).rejects.toMatchObject({ status: 404 });

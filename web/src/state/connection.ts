@@ -1,4 +1,4 @@
-/** Asks again when the server cannot be reached, and says so meanwhile. */
+/** Asks again when the server cannot be reached, and says so meanwhile; and while it still loads. */
 
 import { signal } from "@preact/signals";
 import { ApiError } from "../api/source";
@@ -17,6 +17,11 @@ export function isAbort(error: unknown): boolean {
 function isLost(error: unknown): boolean {
   if (error instanceof ApiError) return error.status >= 502 && error.status <= 504;
   return error instanceof TypeError;
+}
+
+/** The unit is not in memory, as after a restart of the server: asked for, it does load it. */
+function isLoading(error: unknown): boolean {
+  return error instanceof ApiError && error.fact === "the file is still being loaded";
 }
 
 function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
@@ -40,11 +45,8 @@ export async function ask<T>(question: () => Promise<T>, signal?: AbortSignal): 
       lost.value = false;
       return answer;
     } catch (error) {
-      if (!isLost(error)) {
-        if (!isAbort(error)) lost.value = false;
-        throw error;
-      }
-      lost.value = true;
+      if (!isAbort(error)) lost.value = isLost(error);
+      if (!isLost(error) && !isLoading(error)) throw error;
       await pause(wait, signal);
     }
   }

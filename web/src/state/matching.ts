@@ -1,7 +1,7 @@
 /** Pairing unmatched nodes by hand. */
 
 import { signal } from "@preact/signals";
-import { ApiError } from "../api/source";
+import { ApiError, type UnitRef } from "../api/source";
 import type { ManualPair, Side } from "../api/types";
 import { ask } from "./connection";
 import type { Navigation } from "./navigation";
@@ -24,11 +24,14 @@ export class Matching {
   readonly total = signal(0);
   readonly canUndo = signal(false);
   readonly possible = signal(false);
+  /** While the server pairs or lets go: the same once more would be something else. */
+  readonly busy = signal(false);
 
   constructor(
     private readonly workspace: Workspace,
     private readonly navigation: Navigation,
-    private readonly changed: () => Promise<unknown>,
+    /** Shows what became of the pairs of a unit; false if another one is shown by now. */
+    private readonly changed: (unit: UnitRef) => Promise<boolean>,
   ) {}
 
   async load(): Promise<void> {
@@ -82,20 +85,37 @@ export class Matching {
     const candidate = this.candidate();
     if (picked === null || candidate === null) return;
     const [t, g] = picked.side === "t" ? [picked.id, candidate.id] : [candidate.id, picked.id];
-    const { source, ref } = this.workspace;
-    await source.match(ref, t, g, this.withChildren.value);
-    this.picked.value = null;
-    await this.changed();
-    await this.navigation.go({ side: "t", id: t });
+    const { source } = this.workspace;
+    const children = this.withChildren.value;
+    await this.change(async (unit) => {
+      await source.match(unit, t, g, children);
+      if (this.picked.value === picked) this.picked.value = null;
+      return t;
+    });
   }
 
   async undo(pair: { t: number; g: number } | null): Promise<void> {
-    const { source, ref } = this.workspace;
+    const { source } = this.workspace;
     const last = this.pairs.value.length === this.total.value ? this.pairs.value.at(-1) : null;
     const undone = pair ?? last ?? null;
-    await source.unmatch(ref, pair);
-    await this.changed();
-    if (undone !== null) await this.navigation.go({ side: "t", id: undone.t });
+    await this.change(async (unit) => {
+      await source.unmatch(unit, pair);
+      return undone?.t ?? null;
+    });
+  }
+
+  /** Real data takes its time: one may be at another unit, where the ids are others, when it is done. */
+  private async change(action: (unit: UnitRef) => Promise<number | null>): Promise<void> {
+    if (this.busy.value) return;
+    this.busy.value = true;
+    try {
+      const { ref } = this.workspace;
+      const id = await action(ref);
+      const here = await this.changed(ref);
+      if (here && id !== null) await this.navigation.go({ side: "t", id });
+    } finally {
+      this.busy.value = false;
+    }
   }
 
   exportAddress(): string | null {

@@ -93,18 +93,11 @@ export class Navigation {
    * searches name those of all. False: it is not there.
    */
   async go(node: NodeRef, path?: NodePath): Promise<boolean> {
-    const { micro, views } = this.workspace;
+    const { u, micro, views } = this.workspace;
     const { value: shown } = views;
     if (await this.goIfShown(node, path)) return true;
     if (micro.value === null || shown.length === 0) return false;
-    const { value: kept } = micro;
-    micro.value = null;
-    try {
-      if (!(await this.workspace.showUnit())) return true;
-    } catch (error) {
-      if (views.value === shown) micro.value = kept;
-      throw error;
-    }
+    if (!(await this.workspace.showUnit(u.value, null))) return true;
     this.clear();
     this.widened();
     return this.goIfShown(node);

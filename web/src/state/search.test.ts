@@ -11,7 +11,7 @@ afterEach(() => {
 });
 
 /** A search in one open comparison, answered by `answer`. */
-function searchWith(answer: (query: string) => Promise<unknown>, views = signal([])): Search {
+function searchWith(answer: (query: string) => Promise<unknown>, views = signal([{}])): Search {
   const workspace = {
     views,
     file: signal({}),
@@ -46,7 +46,7 @@ it("asks for a key at once, and while an answer is awaited for the last of those
 });
 
 it("gives the first hit of what stands in the field, not of what stood there before", async () => {
-  const views = signal([]);
+  const views = signal([{}]);
   const search = searchWith(async (query) => {
     await new Promise((done) => setTimeout(done, 20));
     return { total: 1, offset: 0, items: [{ name: query }] };
@@ -66,7 +66,7 @@ it("gives the first hit of what stands in the field, not of what stood there bef
   await vi.advanceTimersByTimeAsync(25);
   expect(search.shown.value?.item(0)?.name).toBe("softmax");
   search.type("softmaxx");
-  views.value = [];
+  views.value = [{}];
   expect(search.shown.value?.item(0)).toBeUndefined();
   const gone = search.first();
   search.type("");

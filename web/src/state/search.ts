@@ -64,7 +64,8 @@ export class Search {
     this.before = untracked(() => this.shown.value);
     this.drop();
     const { source, ref } = this.workspace;
-    if (this.workspace.file.peek() === null) return;
+    // A unit that is still on the way has no hits yet.
+    if (this.workspace.views.peek().length === 0) return;
     const query = this.query.peek().trim();
     const side = this.workspace.comparison.peek() ? "b" : "t";
     this.hits.value = new PagedList((offset, limit, stopped) =>

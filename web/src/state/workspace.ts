@@ -1,7 +1,7 @@
 /** The open file, its unit, and the trees that show it. */
 
-import { computed, signal } from "@preact/signals";
-import type { Source, UnitRef } from "../api/source";
+import { batch, computed, signal } from "@preact/signals";
+import { ApiError, type Source, type UnitRef } from "../api/source";
 import type { Band, FileList, LoadingFile, ReadyFile, Side, Unit } from "../api/types";
 import type { Coloring } from "../model/paint";
 import { ask } from "./connection";
@@ -12,6 +12,8 @@ import { OpenNodes } from "./open_nodes";
 const POLL_MS = 20;
 const SUMS_MS = 300;
 const LONGEST_SUMS_MS = 3_000;
+/** So many units are tried before a file is said to be unreadable. */
+const MOST_TRIED = 64;
 const NO_BANDS: Band[] = [];
 
 export class Workspace {
@@ -49,6 +51,8 @@ export class Workspace {
   private waiting = new AbortController();
   /** Whose units are being asked for in the background. */
   private summing: AbortSignal | null = null;
+  /** A unit that was there to be shown: asking with it tells of all the others. */
+  private readable = 0;
   /** Stops the building of trees, once others are wanted. */
   private showing = new AbortController();
 
@@ -62,23 +66,42 @@ export class Workspace {
     this.files.value = await ask(() => this.source.files());
   }
 
-  /** Loads a file and waits for it; false if another one was opened or it was cancelled. */
+  /**
+   * Loads a file and waits until its units are known; false if another one was opened or it was
+   * cancelled. They come with any unit that can be read: the first one may be damaged.
+   */
   async openFile(name: string): Promise<boolean> {
     this.leave();
     this.opening = new AbortController();
     this.name.value = name;
-    return this.awaitUnit(name, 0);
+    const { signal: left } = this.opening;
+    let first: ApiError | undefined;
+    let last: ApiError | undefined;
+    for (let u = 0; ; u += 1) {
+      try {
+        return await this.awaitUnit(name, u);
+      } catch (error) {
+        if (left.aborted) return false;
+        if (!(error instanceof ApiError)) throw error;
+        first ??= error;
+        // The file as a whole says the same for every unit, and so does a unit that is not there.
+        const same = error.fact === last?.fact && error.path === last.path;
+        if (same || u + 1 === MOST_TRIED) throw first;
+        last = error;
+      }
+    }
   }
 
-  /** Waits for a unit of the open file; false if something else was opened meanwhile. */
+  /**
+   * Waits for a unit of the open file; false if something else was opened meanwhile. Also one that
+   * was summed up may not be in memory: only the server knows.
+   */
   async loadUnit(u: number): Promise<boolean> {
     const name = this.name.value;
     if (name === null) return false;
     this.waiting.abort();
-    this.loading.value = null;
-    if (this.file.value?.units[u]?.pending !== true) return true;
     this.showing.abort();
-    this.setViews([]);
+    this.loading.value = null;
     return this.awaitUnit(name, u);
   }
 
@@ -93,10 +116,14 @@ export class Workspace {
         if (stopped.aborted) return false;
         if (answer.state === "ready") {
           this.file.value = answer;
+          this.readable = u;
           void this.awaitSums(name, left);
           return true;
         }
-        this.loading.value = answer;
+        batch(() => {
+          if (this.file.value !== null) this.leaveUnit(u);
+          this.loading.value = answer;
+        });
         await pause(POLL_MS);
         if (stopped.aborted) return false;
       }
@@ -113,7 +140,8 @@ export class Workspace {
       for (let wait = SUMS_MS; !stopped.aborted; wait = Math.min(wait * 1.5, LONGEST_SUMS_MS)) {
         if (this.file.value?.units.some((unit) => unit.pending) !== true) break;
         await pause(wait);
-        const answer = await ask(() => this.source.open(name, this.u.value, stopped), stopped);
+        // Not with the unit that is wanted: of one that is damaged the server tells nothing else.
+        const answer = await ask(() => this.source.open(name, this.readable, stopped), stopped);
         if (!stopped.aborted && answer.state === "ready") this.file.value = answer;
       }
     } catch {
@@ -148,14 +176,18 @@ export class Workspace {
     this.showing.abort();
     this.loading.value = null;
     this.file.value = null;
+    this.u.value = 0;
+    this.micro.value = null;
     this.setViews([]);
   }
 
-  /** The unit cannot be shown: what was shown before would be taken for it. */
-  failUnit(u: number): void {
+  /** The unit is on the way, or cannot be shown: what was shown before would be taken for it. */
+  leaveUnit(u: number): void {
     this.showing.abort();
-    this.u.value = u;
-    this.setViews([]);
+    batch(() => {
+      this.u.value = u;
+      if (this.views.value.length > 0) this.setViews([]);
+    });
   }
 
   unitAt(step: number | null, rank: number | null): number {
@@ -169,23 +201,23 @@ export class Workspace {
   }
 
   /**
-   * Builds the trees of the unit anew; what was open in those before stays open. False if something
-   * else was shown meanwhile.
+   * Builds the trees of a unit anew; what was open in those before stays open. False if something
+   * else was shown meanwhile. Until they are there, the unit that is shown is the one before: its
+   * nodes must not be taken for those of another one.
    */
-  async showUnit(): Promise<boolean> {
+  async showUnit(u = this.u.value, micro = this.micro.value): Promise<boolean> {
     this.showing.abort();
     this.showing = new AbortController();
     const { signal: stopped } = this.showing;
+    const ref = { file: this.ref.file, u };
     // The rows of another micro step are others.
     const before = this.views.value.filter(
-      (view) => sameUnit(view.unit, this.ref) && view.micro === this.micro.value,
+      (view) => sameUnit(view.unit, ref) && view.micro === micro,
     );
     const nodes = new OpenNodes(before.map((view) => view.tree.root));
     const comparison = this.comparison.value;
     const sides: Sides[] = comparison ? (this.linked.value ? ["both"] : ["t", "g"]) : ["t"];
-    const views = sides.map(
-      (side) => new GraphView(this.source, this.ref, side, this.micro.value, comparison),
-    );
+    const views = sides.map((side) => new GraphView(this.source, ref, side, micro, comparison));
     try {
       await Promise.all(
         views.map(async (view) => {
@@ -206,7 +238,11 @@ export class Workspace {
     for (const view of views) {
       if (view.tree.root.count === 1) view.open({ parent: view.tree.root, at: 0 });
     }
-    this.setViews(views);
+    batch(() => {
+      this.u.value = u;
+      this.micro.value = micro;
+      this.setViews(views);
+    });
     return true;
   }
 
@@ -216,7 +252,7 @@ export class Workspace {
   }
 }
 
-function sameUnit(one: UnitRef, other: UnitRef): boolean {
+export function sameUnit(one: UnitRef, other: UnitRef): boolean {
   return one.file === other.file && one.u === other.u;
 }
 

@@ -1,0 +1,38 @@
+// @vitest-environment happy-dom
+import { h, render } from "preact";
+import { expect, it, vi } from "vitest";
+import { transformer } from "../../test_server/graphs";
+import { EmbeddedSource } from "../api/embedded_source";
+import { parsePlace } from "../model/place";
+import { App } from "../state/app";
+import { MatchBar } from "./match_bar";
+
+it("lets nobody undo a second pair while the first one is being undone", async () => {
+  const data = transformer("f", 4, 1);
+  const source = new EmbeddedSource({ ...data, open: { ...data.open, can_match: true } });
+  const pairs = [1, 2].map((id) => ({ t: id, g: id, target: "t", golden: "g" }));
+  source.matches = async (_unit, offset) => ({ total: 2, pairs: pairs.slice(offset), undo: true });
+  let answer = () => {};
+  const unmatch = vi.fn(
+    () =>
+      new Promise<void>((done) => {
+        answer = done;
+      }),
+  );
+  source.unmatch = unmatch;
+  const app = new App(source);
+  await app.show(parsePlace("file=f"));
+  render(h(MatchBar, { app }), document.body);
+  const undo = () =>
+    [...document.querySelectorAll("button")].find(
+      ({ textContent }) => textContent === "Undo the last",
+    ) as HTMLButtonElement;
+  undo().click();
+  await vi.waitFor(() => expect(unmatch).toHaveBeenCalledTimes(1));
+  await new Promise((drawn) => setTimeout(drawn, 50));
+  undo().click();
+  expect(unmatch).toHaveBeenCalledTimes(1);
+  expect(undo().disabled).toBe(true);
+  answer();
+  await vi.waitFor(() => expect(undo()?.disabled).toBe(false));
+});
