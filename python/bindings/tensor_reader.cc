@@ -64,8 +64,7 @@ void PythonTensorReader::Describe(PyObject* tensor, TensorInfo* info) {
       !ReadDims(PyTuple_GET_ITEM(answer.get(), 3), PyTuple_GET_ITEM(answer.get(), 4), info)) {
     info->type_text = Py_TYPE(tensor)->tp_name;
     info->type = info->type_text;
-    info->dtype_text = "not readable: " + TheErrors().Take("describing a tensor");
-    info->reason = info->dtype_text;
+    info->Explain("not readable: " + TheErrors().Take("describing a tensor"));
     info->view.shape = {};
     return;
   }
@@ -86,7 +85,7 @@ void PythonTensorReader::Describe(PyObject* tensor, TensorInfo* info) {
   const int64_t address = PyLong_AsLongLong(items[2]);
   if (address == -1) {
     DropError();
-    info->on_device = true;
+    info->on_device = ElementCount(info->view.shape) != 0;  // else there is nothing to read
   } else {
     info->view.data = reinterpret_cast<const std::byte*>(address);
   }
@@ -103,8 +102,7 @@ bool PythonTensorReader::SummarizeOnDevice(PyObject* tensor, SummaryMode mode, T
   const PyRef answer = PyRef::Steal(PyObject_CallOneArg(summarize_.get(), tensor));
   if (!answer || answer.get() == Py_None || !PyTuple_Check(answer.get()) ||
       PyTuple_GET_SIZE(answer.get()) != 6) {
-    info->dtype_text = "not readable on its device: " + TheErrors().Take("summarizing a tensor");
-    info->reason = info->dtype_text;
+    info->Explain("not readable on its device: " + TheErrors().Take("summarizing a tensor"));
     return false;
   }
   summary->statistics = ToStatistics(answer.get(), info->view.dtype);
@@ -137,8 +135,7 @@ bool PythonTensorReader::Fetch(PyObject* tensor, TensorInfo* info) {
   const PyRef bytes = PyRef::Steal(PyObject_CallOneArg(fetch_.get(), tensor));
   Py_buffer buffer;
   if (!bytes || PyObject_GetBuffer(bytes.get(), &buffer, PyBUF_SIMPLE) != 0) {
-    info->dtype_text = "not readable: " + TheErrors().Take("fetching a tensor");
-    info->reason = info->dtype_text;
+    info->Explain("not readable: " + TheErrors().Take("fetching a tensor"));
     return false;
   }
   const auto* begin = static_cast<const std::byte*>(buffer.buf);

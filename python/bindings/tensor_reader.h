@@ -21,13 +21,19 @@ struct TensorInfo {
   std::string_view dtype;  ///< "torch.float32"
   TensorView view;         ///< `data` is null where the values cannot be read from memory
   bool requires_grad = false;
-  bool on_device = false;   ///< the values are elsewhere: ask the framework for them
+  bool on_device = false;   ///< there are values, elsewhere: ask the framework for them
   std::string_view reason;  ///< why there are no values; empty: nothing to explain
 
   int64_t dims[2 * kInlineDims];  ///< storage for shape and strides
   std::vector<int64_t> many_dims;
-  std::string type_text, dtype_text;  ///< storage for unusual types and dtypes
-  std::vector<std::byte> bytes;       ///< storage for values that the framework had to fetch
+  std::string type_text, dtype_text, reason_text;  ///< storage for unusual ones
+  std::vector<std::byte> bytes;  ///< storage for values that the framework had to fetch
+
+  /// There are no values, as an error says.
+  void Explain(std::string text) {
+    reason_text = std::move(text);
+    reason = reason_text;
+  }
 };
 
 /// How the collector looks at the tensors of one framework.
