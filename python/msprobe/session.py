@@ -14,8 +14,8 @@ from msprobe.modules import label, writable
 from msprobe.notices import BANNER, did_you_mean, say, span, warn
 from msprobe.process import at_end, set_up
 from msprobe.start_arguments import check_start, models_of
-from msprobe.trampoline import make_trampoline
 from msprobe.values import parts
+from msprobe.wrapping import watch_named
 
 
 class Session:
@@ -125,8 +125,9 @@ class Session:
         if prefix is None:
             prefix = label(module).rpartition(".")[2]
         patches = _core.CallPatches()
-        if not patches.add(getattr(module, api), "api", f"{prefix}.{api}.", make_trampoline):
-            patches.add_attribute(module, api, "api", f"{prefix}.{api}.")
+        if not watch_named(patches, module, api, f"{prefix}.{api}."):
+            raise MsprobeError(f"{api} of {label(module)} cannot be watched, as nothing can stand in its "
+                               "place: register a function of yours that calls it")
         self._custom_patches[id(module), api] = patches
         if _core.recording():
             patches.install()
