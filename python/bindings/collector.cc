@@ -262,7 +262,7 @@ bool Collector::CollectInputs(const Arguments& arguments, FlatTensors* inputs) c
 }
 
 void Collector::NameCall(Frame* frame, CallSite* site) {
-  uint32_t& calls = frame->module != nullptr ? frame->module->calls : site->counter->calls;
+  uint32_t& calls = frame->module != nullptr ? *frame->module->calls : site->counter->calls;
   const uint32_t n = calls++;
   if (frame->module != nullptr) {
     frame->name.assign(frame->module->prefix).append(".forward.");
