@@ -33,6 +33,13 @@ bool ReadDims(PyObject* shape, PyObject* strides, TensorInfo* info) {
   return PyErr_Occurred() == nullptr;
 }
 
+// The framework may say in words why it gives nothing.
+bool IsReason(PyObject* answer, TensorInfo* info) {
+  if (answer == nullptr || !PyUnicode_Check(answer)) return false;
+  info->Explain(std::string(Utf8(answer)));
+  return true;
+}
+
 }  // namespace
 
 PythonTensorReader::PythonTensorReader(PyRef types, PyRef describe, PyRef summarize, PyRef fetch,
@@ -100,6 +107,7 @@ bool PythonTensorReader::SummarizeOnDevice(PyObject* tensor, SummaryMode mode, T
     return true;
   }
   const PyRef answer = PyRef::Steal(PyObject_CallOneArg(summarize_.get(), tensor));
+  if (IsReason(answer.get(), info)) return false;
   if (!answer || answer.get() == Py_None || !PyTuple_Check(answer.get()) ||
       PyTuple_GET_SIZE(answer.get()) != 6) {
     info->Explain("not readable on its device: " + TheErrors().Take("summarizing a tensor"));
@@ -121,18 +129,28 @@ std::shared_ptr<LaterValues> PythonTensorReader::Start(PyObject* tensor, const T
     TheErrors().Take("starting to read a tensor");
     return nullptr;
   }
+  if (handle.get() == Py_None) return nullptr;  // summarize() and fetch() say why
   return std::make_shared<LaterTensor>(std::move(handle), later_.summary.get(), later_.buffer.get(),
                                        info, mode, wants_contents);
 }
 
-void PythonTensorReader::Wait() {
-  if (!later_.wait) return;
-  if (!PyRef::Steal(PyObject_CallNoArgs(later_.wait.get())))
-    TheErrors().Take("waiting for a device");
+bool PythonTensorReader::Wait() {
+  if (!later_.wait) return true;
+  const PyRef done = PyRef::Steal(PyObject_CallNoArgs(later_.wait.get()));
+  if (!done) TheErrors().Take("waiting for a device");
+  return done.get() != Py_False;
+}
+
+void PythonTensorReader::AwaitCopy(PyObject* tensor, TensorInfo* info) {
+  if (!later_.await_copy) return;
+  const PyRef reason = PyRef::Steal(PyObject_CallOneArg(later_.await_copy.get(), tensor));
+  if (!reason) TheErrors().Take("waiting for a copy");
+  IsReason(reason.get(), info);
 }
 
 bool PythonTensorReader::Fetch(PyObject* tensor, TensorInfo* info) {
   const PyRef bytes = PyRef::Steal(PyObject_CallOneArg(fetch_.get(), tensor));
+  if (IsReason(bytes.get(), info)) return false;
   Py_buffer buffer;
   if (!bytes || PyObject_GetBuffer(bytes.get(), &buffer, PyBUF_SIMPLE) != 0) {
     info->Explain("not readable: " + TheErrors().Take("fetching a tensor"));

@@ -52,8 +52,10 @@ class TensorReader {
   /// Null: the framework cannot; they have to be asked for at once.
   virtual std::shared_ptr<LaterValues> Start(PyObject* tensor, const TensorInfo& info,
                                              SummaryMode mode, bool wants_contents) = 0;
-  /// Waits for all that Start() has begun, at once.
-  virtual void Wait() = 0;
+  /// Waits for all that Start() has begun, at once. False: that is not possible now.
+  virtual bool Wait() = 0;
+  /// Before values are read that a device may still be copying to this machine's memory.
+  virtual void AwaitCopy(PyObject* tensor, TensorInfo* info) = 0;
   /// True for stand-ins without values that a compiler sends through the program: such calls are
   /// not calls of the program.
   virtual bool IsTracer(PyObject* tensor) const = 0;
@@ -63,10 +65,12 @@ class TensorReader {
 ///   describe(tensor) -> (address, dtype text, shape, strides | None, requires_grad, reason | None)
 ///                       or (None, dtype text, shape, None, requires_grad, reason) without values;
 ///                       address -1: on a device
-///   summarize(tensor, mode) -> (max, min, mean, norm, nan_count, inf_count, crc32 | None)
+///   summarize(tensor) -> (max, min, mean, norm, nan_count, inf_count)
 ///   fetch(tensor) -> bytes-like, contiguous
+/// either may give a text instead: why there are no values
 /// and, for values that are asked for later (see msprobe/framework.py):
-///   start(tensor, reduce, copy) -> handle, wait(), summary(handle) -> as summarize, buffer(handle)
+///   start(tensor, reduce, copy) -> handle | None, wait() -> bool, summary(handle) -> as summarize,
+///   buffer(handle), await_copy(tensor) -> text | None
 /// The tensors' Python types are given once.
 class PythonTensorReader : public TensorReader {
  public:
@@ -79,11 +83,12 @@ class PythonTensorReader : public TensorReader {
   bool Fetch(PyObject* tensor, TensorInfo* info) override;
   std::shared_ptr<LaterValues> Start(PyObject* tensor, const TensorInfo& info, SummaryMode mode,
                                      bool wants_contents) override;
-  void Wait() override;
+  bool Wait() override;
+  void AwaitCopy(PyObject* tensor, TensorInfo* info) override;
   bool IsTracer(PyObject* tensor) const override;
 
   struct Later {
-    PyRef start, wait, summary, buffer;
+    PyRef start, wait, summary, buffer, await_copy;
   };
   /// Lives as long as the process.
   void UseLater(Later functions) { later_ = std::move(functions); }
