@@ -59,8 +59,8 @@ void SetUp(nb::dict framework) {
   }
   if (reading.contains("later")) {
     const nb::dict later = nb::cast<nb::dict>(reading["later"]);
-    reader->UseLater(
-        {Ref(later["start"]), Ref(later["wait"]), Ref(later["summary"]), Ref(later["buffer"])});
+    reader->UseLater({Ref(later["start"]), Ref(later["wait"]), Ref(later["summary"]),
+                      Ref(later["buffer"]), Ref(later["await_copy"])});
   }
   std::unique_ptr<AutogradAccess> autograd;
   if (framework.contains("autograd") && !framework["autograd"].is_none()) {

@@ -37,7 +37,8 @@ struct CallArguments {
 struct ModuleInfo {
   PyRef module;
   std::string prefix;  ///< "Module.encoder.fc.Linear"
-  uint32_t calls = 0;  ///< in this step
+  /// In this step, of all modules that have the name.
+  std::shared_ptr<uint32_t> calls = std::make_shared<uint32_t>(0);
   struct Parameter {
     std::string name;
     PyRef value;

@@ -195,24 +195,50 @@ class AttributePatch : public CallPatches::Patch {
         name_(PyRef::Steal(PyUnicode_FromString(name.c_str()))),
         replacement_(std::move(replacement)) {}
   void Install() override {
+    if (!Put()) TheErrors().Take("watching an attribute");
+  }
+  void Remove() override {
+    if (!TakeBack()) TheErrors().Take("putting an attribute back");
+  }
+  /// Whether the owner, which may be a built-in type, takes another attribute.
+  bool CanInstall() { return Put() && TakeBack(); }
+
+ private:
+  bool Put() {
     const PyRef table = PyRef::Steal(PyObject_GetAttrString(owner_.get(), "__dict__"));
     if (!table) DropError();
     original_ = PyRef();
     if (table) original_ = PyRef::Steal(PyObject_GetItem(table.get(), name_.get()));
     if (!original_) DropError();
-    if (PyObject_SetAttr(owner_.get(), name_.get(), replacement_.get()) != 0) {
-      TheErrors().Take("watching an attribute");
-    }
+    return PyObject_SetAttr(owner_.get(), name_.get(), replacement_.get()) == 0;
   }
-  void Remove() override {
-    const int done = original_ ? PyObject_SetAttr(owner_.get(), name_.get(), original_.get())
-                               : PyObject_DelAttr(owner_.get(), name_.get());
-    if (done != 0) TheErrors().Take("putting an attribute back");
+  bool TakeBack() {
+    return 0 == (original_ ? PyObject_SetAttr(owner_.get(), name_.get(), original_.get())
+                           : PyObject_DelAttr(owner_.get(), name_.get()));
   }
 
- private:
   PyRef owner_, name_, replacement_, original_;
 };
+
+// A callable for the site, whose original is `owner.name`. What a class holds is bound as it was:
+// to the class that it is asked of, to an instance, or to nothing.
+PyRef NewAttribute(PyObject* owner, const std::string& name, CallSite* site) {
+  PyRef callable = NewCallable(site);
+  if (!PyType_Check(owner)) return callable;
+  const PyRef text = PyRef::Steal(PyUnicode_FromString(name.c_str()));
+  const PyRef held = PyRef::Borrow(
+      text ? _PyType_Lookup(reinterpret_cast<PyTypeObject*>(owner), text.get()) : nullptr);
+  if (!held) return callable;  // of the class of the class
+  const bool in_python = PyObject_TypeCheck(held.get(), &PyClassMethod_Type);
+  if (in_python || Py_TYPE(held.get()) == &PyClassMethodDescr_Type) {
+    site->original = in_python ? PyRef::Steal(PyObject_GetAttrString(held.get(), "__func__"))
+                               : PyRef::Borrow(held.get());
+    return PyRef::Steal(PyClassMethod_New(callable.get()));
+  }
+  const bool is_bound = Py_TYPE(held.get())->tp_descr_get != nullptr &&
+                        !PyObject_TypeCheck(held.get(), &PyStaticMethod_Type);
+  return is_bound ? std::move(callable) : PyRef::Steal(PyStaticMethod_New(callable.get()));
+}
 
 }  // namespace
 
@@ -267,7 +293,8 @@ CallSite* CallPatches::Add(PyObject* target, CallKind kind, std::string prefix,
       if (signature != Py_None) code->ShowSignature(PyRef::Borrow(signature));
       patch = std::move(code);
     }
-  } else if (Py_TYPE(target) == &PyWrapperDescr_Type) {
+  } else if (Py_TYPE(target) == &PyWrapperDescr_Type &&
+             PyUnicode_CompareWithASCIIString(PyDescr_NAME(target), "__setitem__") == 0) {
     site->original = PyRef::Borrow(target);
     const PyRef type = PyRef::Steal(PyObject_GetAttrString(target, "__objclass__"));
     if (type) patch = NewSetItemPatch(type.get(), site.get());
@@ -310,15 +337,25 @@ CallSite* CallPatches::AddAttribute(PyObject* owner, const std::string& name, Ca
     DropError();
     return nullptr;
   }
-  auto* site = new CallSite;
+  auto site = std::make_unique<CallSite>();
   site->kind = kind;
   site->counter = CounterOf(prefix);
   site->in_place = ChangesFirstArgument(prefix);
   site->prefix = std::move(prefix);
   site->original = std::move(target);
-  patches_.push_back(std::make_unique<AttributePatch>(owner, name, NewCallable(site)));
+  PyRef attribute = NewAttribute(owner, name, site.get());
+  if (!attribute || !site->original) {
+    DropError();
+    return nullptr;
+  }
+  auto patch = std::make_unique<AttributePatch>(owner, name, std::move(attribute));
+  if (!patch->CanInstall()) {
+    DropError();
+    return nullptr;
+  }
+  patches_.push_back(std::move(patch));
   if (installed_) patches_.back()->Install();
-  return site;
+  return site.release();
 }
 
 void CallPatches::Install() {

@@ -28,7 +28,7 @@ class CallPatches {
   /// `trampoline(function, hook)` makes the code object that calls `hook(args, kwargs)`.
   /// Null: `target` cannot be watched in place.
   CallSite* Add(PyObject* target, CallKind kind, std::string prefix, PyObject* trampoline);
-  /// Watches `owner.name` by putting another object in its place.
+  /// Watches `owner.name` by putting another object in its place. Null: the owner takes none.
   CallSite* AddAttribute(PyObject* owner, const std::string& name, CallKind kind,
                          std::string prefix);
   /// Watches `owner.name`, a Python function that has another name elsewhere: while it is watched,

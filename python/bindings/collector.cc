@@ -262,7 +262,7 @@ bool Collector::CollectInputs(const Arguments& arguments, FlatTensors* inputs) c
 }
 
 void Collector::NameCall(Frame* frame, CallSite* site) {
-  uint32_t& calls = frame->module != nullptr ? frame->module->calls : site->counter->calls;
+  uint32_t& calls = frame->module != nullptr ? *frame->module->calls : site->counter->calls;
   const uint32_t n = calls++;
   if (frame->module != nullptr) {
     frame->name.assign(frame->module->prefix).append(".forward.");
@@ -362,6 +362,7 @@ void Collector::WriteInputs(Frame* frame, const Arguments& arguments) {
 void Collector::WriteResult(Frame* frame, PyObject* result) {
   RecordBuilder& builder = frame->builder;
   if (filter.output) {
+    values_.AwaitCopies(true);
     builder.BeginList("output");
     if (PyTuple_CheckExact(result) || PyList_CheckExact(result)) {
       for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(result); ++i) {
@@ -371,6 +372,7 @@ void Collector::WriteResult(Frame* frame, PyObject* result) {
       values_.Write(&builder, {}, result);
     }
     builder.End();
+    values_.AwaitCopies(false);
   }
   if (frame->module != nullptr) {
     builder.BeginObject("parameters");
@@ -441,7 +443,11 @@ void Collector::WriteDeferred() {
     std::vector<RecordBuilder> records;
     std::swap(records, deferred_);
     deferred_bytes_ = 0;
-    reader_->Wait();
+    if (!reader_->Wait()) {  // they stay the first
+      std::swap(records, deferred_);
+      for (RecordBuilder& record : records) deferred_.push_back(std::move(record));
+      break;
+    }
     for (RecordBuilder& record : records) {
       record.Settle();
       Write(&record);

@@ -158,6 +158,8 @@ class Collector : public GradientSink {
   std::vector<std::shared_ptr<ModuleInfo>> modules_;
   std::unordered_map<PyObject*, std::shared_ptr<ModuleInfo>> module_of_;
   std::unordered_map<PyObject*, std::shared_ptr<ModuleInfo>> named_before_;  ///< by SetModules()
+  /// By name, for modules that get the name of another one; from the first AddModules() of a step.
+  std::unordered_map<std::string, std::shared_ptr<uint32_t>> module_calls_;
   std::vector<PyRef> roots_;
   std::optional<std::pair<int64_t, int64_t>> token_range_;
   std::unordered_map<PyObject*, std::shared_ptr<Waiting>> waiting_;

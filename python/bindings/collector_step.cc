@@ -16,6 +16,7 @@ void Collector::SetModules(std::vector<std::shared_ptr<ModuleInfo>> modules,
                            std::vector<PyRef> roots) {
   module_of_.clear();
   named_before_.clear();
+  module_calls_.clear();
   const auto objects =
       std::exchange(object_sites_, {});  // may be the last reference: they die at the end
   for (const auto& module : modules) {
@@ -27,7 +28,11 @@ void Collector::SetModules(std::vector<std::shared_ptr<ModuleInfo>> modules,
 }
 
 void Collector::AddModules(std::vector<std::shared_ptr<ModuleInfo>> modules) {
+  if (module_calls_.empty()) {
+    for (const auto& module : modules_) module_calls_.emplace(module->prefix, module->calls);
+  }
   for (auto& module : modules) {
+    module->calls = module_calls_.emplace(module->prefix, module->calls).first->second;
     const auto [place, is_new] = module_of_.emplace(module->module.get(), module);
     if (!is_new) {
       named_before_.emplace(place->first, place->second);  // unless it has had a third name

@@ -12,14 +12,18 @@ Statistics ToStatistics(PyObject* numbers, DType dtype) {
   Statistics s;
   s.defined = true;
   s.is_integral = tensor::IsIntegral(dtype);
+  s.is_unsigned = dtype == DType::kUInt64;
   s.is_bool = dtype == DType::kBool;
   s.max = number(0);
   s.min = number(1);
   s.mean = number(2);
   s.norm = number(3);
   if (s.is_integral) {
-    s.max_int = PyLong_AsLongLong(PyTuple_GET_ITEM(numbers, 0));
-    s.min_int = PyLong_AsLongLong(PyTuple_GET_ITEM(numbers, 1));
+    const auto whole = [numbers](Py_ssize_t i) {  // two's complement, also of what is unsigned
+      return static_cast<int64_t>(PyLong_AsUnsignedLongLongMask(PyTuple_GET_ITEM(numbers, i)));
+    };
+    s.max_int = whole(0);
+    s.min_int = whole(1);
   }
   s.nan_count = static_cast<uint64_t>(number(4));
   s.inf_count = static_cast<uint64_t>(number(5));

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <vector>
 
 #include "python/bindings/call_patches.h"
@@ -5,13 +6,13 @@
 namespace msprobe::python {
 namespace {
 
-CallSite* set_item_site = nullptr;
+std::vector<CallSite*> installed;  // the last is the one that sees the calls
 objobjargproc original_set_item = nullptr;
 
 int WatchedSetItem(PyObject* self, PyObject* key, PyObject* value) {
-  if (value == nullptr) return original_set_item(self, key, value);  // del
+  if (value == nullptr || installed.empty()) return original_set_item(self, key, value);  // del
   PyObject* args[] = {self, key, value};
-  const PyRef done = PyRef::Steal(Invoke(set_item_site, args, 3, nullptr));
+  const PyRef done = PyRef::Steal(Invoke(installed.back(), args, 3, nullptr));
   return done ? 0 : -1;
 }
 
@@ -29,12 +30,19 @@ void Exchange(PyObject* type, objobjargproc from, objobjargproc to) {
 
 class SetItemPatch : public CallPatches::Patch {
  public:
-  explicit SetItemPatch(PyObject* type) : type_(PyRef::Borrow(type)) {}
-  void Install() override { Exchange(type_.get(), original_set_item, WatchedSetItem); }
-  void Remove() override { Exchange(type_.get(), WatchedSetItem, original_set_item); }
+  SetItemPatch(PyObject* type, CallSite* site) : type_(PyRef::Borrow(type)), site_(site) {}
+  void Install() override {
+    if (installed.empty()) Exchange(type_.get(), original_set_item, WatchedSetItem);
+    installed.push_back(site_);
+  }
+  void Remove() override {
+    installed.erase(std::find(installed.begin(), installed.end(), site_));
+    if (installed.empty()) Exchange(type_.get(), WatchedSetItem, original_set_item);
+  }
 
  private:
   PyRef type_;
+  CallSite* site_;
 };
 
 }  // namespace
@@ -45,9 +53,8 @@ std::unique_ptr<CallPatches::Patch> NewSetItemPatch(PyObject* type, CallSite* si
   if (mapping == nullptr || mapping->mp_ass_subscript == nullptr) return nullptr;
   if (watched_type != nullptr && watched_type != type) return nullptr;
   watched_type = type;
-  set_item_site = site;
   if (original_set_item == nullptr) original_set_item = mapping->mp_ass_subscript;
-  return std::make_unique<SetItemPatch>(type);
+  return std::make_unique<SetItemPatch>(type, site);
 }
 
 }  // namespace msprobe::python

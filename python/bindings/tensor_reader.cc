@@ -33,6 +33,13 @@ bool ReadDims(PyObject* shape, PyObject* strides, TensorInfo* info) {
   return PyErr_Occurred() == nullptr;
 }
 
+// The framework may say in words why it gives nothing.
+bool IsReason(PyObject* answer, TensorInfo* info) {
+  if (answer == nullptr || !PyUnicode_Check(answer)) return false;
+  info->Explain(std::string(Utf8(answer)));
+  return true;
+}
+
 }  // namespace
 
 PythonTensorReader::PythonTensorReader(PyRef types, PyRef describe, PyRef summarize, PyRef fetch,
@@ -64,8 +71,7 @@ void PythonTensorReader::Describe(PyObject* tensor, TensorInfo* info) {
       !ReadDims(PyTuple_GET_ITEM(answer.get(), 3), PyTuple_GET_ITEM(answer.get(), 4), info)) {
     info->type_text = Py_TYPE(tensor)->tp_name;
     info->type = info->type_text;
-    info->dtype_text = "not readable: " + TheErrors().Take("describing a tensor");
-    info->reason = info->dtype_text;
+    info->Explain("not readable: " + TheErrors().Take("describing a tensor"));
     info->view.shape = {};
     return;
   }
@@ -86,7 +92,7 @@ void PythonTensorReader::Describe(PyObject* tensor, TensorInfo* info) {
   const int64_t address = PyLong_AsLongLong(items[2]);
   if (address == -1) {
     DropError();
-    info->on_device = true;
+    info->on_device = ElementCount(info->view.shape) != 0;  // else there is nothing to read
   } else {
     info->view.data = reinterpret_cast<const std::byte*>(address);
   }
@@ -101,10 +107,10 @@ bool PythonTensorReader::SummarizeOnDevice(PyObject* tensor, SummaryMode mode, T
     return true;
   }
   const PyRef answer = PyRef::Steal(PyObject_CallOneArg(summarize_.get(), tensor));
+  if (IsReason(answer.get(), info)) return false;
   if (!answer || answer.get() == Py_None || !PyTuple_Check(answer.get()) ||
       PyTuple_GET_SIZE(answer.get()) != 6) {
-    info->dtype_text = "not readable on its device: " + TheErrors().Take("summarizing a tensor");
-    info->reason = info->dtype_text;
+    info->Explain("not readable on its device: " + TheErrors().Take("summarizing a tensor"));
     return false;
   }
   summary->statistics = ToStatistics(answer.get(), info->view.dtype);
@@ -123,22 +129,31 @@ std::shared_ptr<LaterValues> PythonTensorReader::Start(PyObject* tensor, const T
     TheErrors().Take("starting to read a tensor");
     return nullptr;
   }
+  if (handle.get() == Py_None) return nullptr;  // summarize() and fetch() say why
   return std::make_shared<LaterTensor>(std::move(handle), later_.summary.get(), later_.buffer.get(),
                                        info, mode, wants_contents);
 }
 
-void PythonTensorReader::Wait() {
-  if (!later_.wait) return;
-  if (!PyRef::Steal(PyObject_CallNoArgs(later_.wait.get())))
-    TheErrors().Take("waiting for a device");
+bool PythonTensorReader::Wait() {
+  if (!later_.wait) return true;
+  const PyRef done = PyRef::Steal(PyObject_CallNoArgs(later_.wait.get()));
+  if (!done) TheErrors().Take("waiting for a device");
+  return done.get() != Py_False;
+}
+
+void PythonTensorReader::AwaitCopy(PyObject* tensor, TensorInfo* info) {
+  if (!later_.await_copy) return;
+  const PyRef reason = PyRef::Steal(PyObject_CallOneArg(later_.await_copy.get(), tensor));
+  if (!reason) TheErrors().Take("waiting for a copy");
+  IsReason(reason.get(), info);
 }
 
 bool PythonTensorReader::Fetch(PyObject* tensor, TensorInfo* info) {
   const PyRef bytes = PyRef::Steal(PyObject_CallOneArg(fetch_.get(), tensor));
+  if (IsReason(bytes.get(), info)) return false;
   Py_buffer buffer;
   if (!bytes || PyObject_GetBuffer(bytes.get(), &buffer, PyBUF_SIMPLE) != 0) {
-    info->dtype_text = "not readable: " + TheErrors().Take("fetching a tensor");
-    info->reason = info->dtype_text;
+    info->Explain("not readable: " + TheErrors().Take("fetching a tensor"));
     return false;
   }
   const auto* begin = static_cast<const std::byte*>(buffer.buf);

@@ -117,7 +117,7 @@ void TorchTensorReader::Describe(PyObject* tensor, TensorInfo* info) {
   PythonTensorReader::Describe(tensor, info);
   if (torch_.force_device_path && info->view.data != nullptr) {
     info->view.data = nullptr;
-    info->on_device = true;
+    info->on_device = ElementCount(info->view.shape) != 0;
   }
 }
 
@@ -144,7 +144,7 @@ bool TorchTensorReader::DescribeFast(PyObject* tensor, TensorInfo* info) const {
   info->view.conjugate = tensor::IsComplex(dtype) && CallFlag(is_conjugate_, tensor);
   if (dl.device_type != kDlCpu || torch_.force_device_path) {
     info->view.data = nullptr;
-    info->on_device = true;
+    info->on_device = ElementCount(info->view.shape) != 0;  // else there is nothing to read
     return true;
   }
   info->view.data = static_cast<const std::byte*>(dl.data) + dl.byte_offset;

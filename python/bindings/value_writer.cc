@@ -72,6 +72,7 @@ void ValueWriter::ResumeRecord(std::string_view name, bool save_tensors, uint32_
   now.record = name;
   now.open.Clear();  // also where a record before was given up
   now.save_tensors = save_tensors;
+  now.awaits_copies = false;
   now.tensor_index = tensor_index;
 }
 
@@ -264,6 +265,12 @@ void ValueWriter::WriteTensor(RecordBuilder* builder, std::string_view key, PyOb
   TensorInfo& info = now.info;
   TensorSummary summary;
   reader_->Describe(tensor, &info);
+  if (info.on_device) {
+    has_devices_ = true;
+  } else if (has_devices_ && now.awaits_copies && info.view.data != nullptr &&
+             !settings.structure_only) {
+    reader_->AwaitCopy(tensor, &info);
+  }
   TensorDescription description;
   description.later = Start(tensor, now.save_tensors);
   const bool at_once = description.later == nullptr;

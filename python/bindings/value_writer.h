@@ -89,6 +89,9 @@ class ValueWriter {
   uint32_t tensor_index() const { return Now().tensor_index; }
   void ResumeRecord(std::string_view name, bool save_tensors, uint32_t tensor_index);
 
+  /// Whether a device may still be copying what is written from here to the next record: only what
+  /// comes out of a call may be so.
+  void AwaitCopies(bool awaits) { Now().awaits_copies = awaits; }
   void Write(RecordBuilder* builder, std::string_view key, PyObject* value, int depth = 0);
   /// `data_name`: of the tensor file, if not the usual one.
   void WriteCaptured(RecordBuilder* builder, std::string_view key, const CapturedTensor& tensor,
@@ -125,6 +128,7 @@ class ValueWriter {
     OpenContainers open;
     std::string_view record;
     bool save_tensors = false;
+    bool awaits_copies = false;
     uint32_t tensor_index = 0;
   };
   static Place& Now();
@@ -139,6 +143,7 @@ class ValueWriter {
   std::vector<std::pair<PyRef, PyRef>> holders_;   // (type, name of its tensor)
   std::unordered_set<PyTypeObject*> plain_types_;  // types that describe_value knows nothing about
   stats::SummaryCache summaries_;
+  bool has_devices_ = false;  // a tensor was on one: programs without pay for no more questions
 };
 
 }  // namespace msprobe::python

@@ -24,10 +24,14 @@ class Framework(Protocol):
                              are not in this machine's memory,
                          "summarize": tensor -> (max, min, mean, norm, nan count, inf count),
                          "fetch": tensor -> buffer with the values in C order,
+                             summarize, fetch: or a text, why there are no values now;
                          "is_tracer": tensor -> bool, or None}
                         plus "later" where values on a device need not be waited for at once:
-                        {"start": (tensor, reduce?, copy?) -> handle, "wait": () -> None,
-                         "summary": handle -> as summarize, "buffer": handle -> as fetch}
+                        {"start": (tensor, reduce?, copy?) -> handle, or None: not now,
+                         "wait": () -> False where it cannot wait now,
+                         "summary": handle -> as summarize, "buffer": handle -> as fetch,
+                         "await_copy": tensor -> None: its values are in this machine's memory now,
+                             whatever a device was still copying, or a text: why they are not}
                         plus "exchange" where the framework has torch's C table
         is_tracer and summarize may be None: no tracers; the values are fetched and summarized here
         autograd        what edge taps ask the framework's autograd for; None: it has no graph

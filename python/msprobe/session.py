@@ -12,30 +12,10 @@ from msprobe.errors import MsprobeError
 from msprobe.framework import Framework
 from msprobe.modules import label, writable
 from msprobe.notices import BANNER, did_you_mean, say, span, warn
-from msprobe.stack_text import format_stack
+from msprobe.process import at_end, set_up
 from msprobe.start_arguments import check_start, models_of
-from msprobe.trampoline import make_trampoline
 from msprobe.values import parts
-
-_set_up_for: Optional[Framework] = None
-
-
-def set_up(framework: Framework) -> None:
-    """Once a process: the engine learns how the framework's tensors look."""
-    global _set_up_for
-    if _set_up_for is framework:
-        return
-    if _set_up_for is not None:
-        raise MsprobeError(
-            f"This process already collects from {_set_up_for.name}, it cannot collect from "
-            f"{framework.name} as well"
-        )
-    parts = framework.set_up()
-    parts["format_stack"] = format_stack
-    parts["hidden_directory"] = os.path.dirname(os.path.abspath(__file__)) + os.sep
-    _core.set_up(parts)
-    _set_up_for = framework
-    os.register_at_fork(after_in_child=_core.abandon)
+from msprobe.wrapping import watch_named
 
 
 class Session:
@@ -70,13 +50,13 @@ class Session:
         self._gradient_watches: List[Callable[[], None]] = []  # of saved values, in this step
         self._pid = os.getpid()
         self._configure()
-        atexit.register(self.end)
+        at_end(self.end)
 
     # What a user calls.
 
     def start(self, model: Any, token_range: Any, rank_id: Optional[int]) -> None:
-        if os.getpid() != self._pid:
-            return  # a child of the process that collects, like a data loader's worker
+        if not self._is_own():
+            return
         check_start(self.framework, self.config.level, model, token_range, rank_id)
         if rank_id is not None:
             unit = "" if self.writer is None else os.path.basename(self.writer.directory)
@@ -145,8 +125,9 @@ class Session:
         if prefix is None:
             prefix = label(module).rpartition(".")[2]
         patches = _core.CallPatches()
-        if not patches.add(getattr(module, api), "api", f"{prefix}.{api}.", make_trampoline):
-            patches.add_attribute(module, api, "api", f"{prefix}.{api}.")
+        if not watch_named(patches, module, api, f"{prefix}.{api}."):
+            raise MsprobeError(f"{api} of {label(module)} cannot be watched, as nothing can stand in its "
+                               "place: register a function of yours that calls it")
         self._custom_patches[id(module), api] = patches
         if _core.recording():
             patches.install()
@@ -192,6 +173,19 @@ class Session:
         atexit.unregister(self.end)
 
     # Steps.
+
+    def _is_own(self) -> bool:
+        """Whether this process collects. One that was forked does if its parent has not begun to."""
+        if os.getpid() == self._pid:
+            return True
+        if self._steps_taken > 0 or self.writer is not None:
+            warn("start() records nothing in a process that was forked while another one collects: fork "
+                 "before the first start(), or let multiprocessing spawn and make a PrecisionDebugger there",
+                 kind="forked")
+            return False
+        self._pid = os.getpid()
+        at_end(self.end)
+        return True
 
     def _is_open(self, function: str) -> bool:
         """Whether a step is recorded; the user hears why not where it is no filter."""
@@ -380,7 +374,7 @@ class Session:
             elif config.rank and not self._ranks_seen & set(config.rank):
                 warn(f"rank {config.rank} matched nothing, this process is rank {span(self._ranks_seen)}")
             elif not self._steps_seen:
-                warn("nothing was collected, start() was never called")
+                warn("nothing was collected in this process, start() was never called")
             elif self._switch.was:
                 warn(f"nothing was collected, dump_enable was {' or '.join(self._switch.was)} whenever "
                      "a step began")

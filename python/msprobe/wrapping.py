@@ -1,5 +1,6 @@
-"""Puts watches on the functions that support_wrap_ops.yaml lists."""
+"""Puts watches on functions: those that support_wrap_ops.yaml lists, and one that a user names."""
 
+import inspect
 import os
 from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
@@ -47,6 +48,19 @@ def watch_listed(
             if not patches.add(target, kind, f"{prefix}.{last}.", make_trampoline):
                 patches.add_attribute(holder, last, kind, f"{prefix}.{last}.")
     return missing
+
+
+def watch_named(patches: Any, owner: Any, name: str, prefix: str) -> bool:
+    """Whether calls of `owner.name` can be seen."""
+    held = vars(owner).get(name) if isinstance(owner, type) else None
+    if isinstance(held, classmethod) and inspect.isfunction(held.__func__):
+        return patches.add(held.__func__, "api", prefix, make_trampoline)
+    target = getattr(owner, name)
+    # What is made anew whenever it is asked for is not what the program calls.
+    lasts = target is getattr(owner, name)
+    if lasts and patches.add(target, "api", prefix, make_trampoline):
+        return True
+    return patches.add_attribute(owner, name, "api", prefix)
 
 
 def _warn_of_unknown(lists: Iterable[str], known: List[str], path: str) -> None:

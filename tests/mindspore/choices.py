@@ -237,3 +237,17 @@ def test_list_of_apis_can_be_edited(collect, tmp_path, monkeypatch, capsys):
     said = capsys.readouterr().err
     assert f"1 listed APIs do not exist here: {category}.no_such_api" in said
     assert 'the category "functionel" is not used; did you mean "functional"?' in said
+
+
+def test_memory_of_tensors_that_were_read_is_given_back(collect):
+    most = []
+
+    def run():
+        for i in range(12):
+            ops.relu(Tensor(np.full((4 << 20,), i, np.float32)))  # 16 MiB
+            with open("/proc/self/statm") as file:
+                most.append(int(file.read().split()[1]) * 4096)
+
+    data = collect(run, level="L1").data
+    assert [data[f"Functional.relu.{i}.forward"]["output"][0]["Max"] for i in range(12)] == list(range(12))
+    assert most[-1] - most[2] < 128 << 20

@@ -189,3 +189,25 @@ def test_module_dump_of_a_part_of_the_model(debugger, tmp_path):
     mine = ["Module.mine.0.Linear.forward.0", "Module.mine.Sequential.forward.0",
             "Module.other.Tanh.forward.0"]
     assert forward == first + mine + [n[:-1] + "1" for n in first]
+
+
+def test_a_name_that_modules_get_again_goes_on_counting(collect):
+    blocks = [nn.Sequential(nn.Linear(2, 2)) for _ in range(2)]
+
+    def run():
+        for block in blocks:
+            for _ in range(2):
+                module_dump(block, "mine")
+                block(torch.ones(1, 2)).sum().backward()
+                module_dump_end()
+        module_dump(blocks[0][0], "0")  # as the model's own
+        blocks[0](torch.ones(1, 2))
+        module_dump_end()
+        blocks[0](torch.ones(1, 2))
+
+    dump = collect(run, nn.ModuleList([blocks[0][0]]), level="L0")
+    for call in ("forward", "backward"):
+        for name in ("Module.mine.Sequential", "Module.mine.0.Linear"):
+            assert [f"{name}.{call}.{n}" in dump.data for n in range(5)] == [True] * 4 + [False]
+    assert [f"Module.0.Linear.forward.{n}" in dump.data for n in range(3)] == [True, True, False]
+    assert dump.ledger["entries"]["recorded"] == len(dump.names)

@@ -98,6 +98,7 @@ class MindSporeFramework:
     def end_gradients(self) -> None:
         self._parameters.remove()
         tensors.gradient_functions.remove()
+        tensors.release()
 
     def watch_gradient(self, value: Any, save: Any) -> List[Callable[[], None]]:
         if not isinstance(value, Tensor):

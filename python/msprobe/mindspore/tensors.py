@@ -1,8 +1,8 @@
 """How MindSpore's tensors and values look, and MSAdapter's, where torch's tensors are MindSpore's."""
 
-import collections
 import json
 import sys
+import threading
 from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
 import mindspore
@@ -37,7 +37,7 @@ _is_contiguous = TensorPy.is_contiguous
 _on_cpu: Optional[bool] = None
 _known_parameters: set = set()
 _parameter_types: dict = {Parameter: True}
-_held: Any = collections.deque(maxlen=64)  # arrays whose memory is being read
+_held = threading.local()  # .array: the one whose memory the thread reads
 
 
 grad_mode = api._pynative_executor._executor.requires_grad
@@ -122,8 +122,13 @@ def _array_address(tensor: Any) -> int:
         return -1
     if not array.flags.c_contiguous:
         array = array.copy()
-    _held.append(array)
+    _held.array = array
     return array.ctypes.data
+
+
+def release() -> None:
+    """What was read last does not outlive the step."""
+    _held.array = None
 
 
 def fetch(tensor: Any) -> bytes:

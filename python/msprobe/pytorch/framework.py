@@ -31,6 +31,7 @@ class TorchFramework:
                     "wait": tensors.wait,
                     "summary": tensors.started_summary,
                     "buffer": tensors.started_buffer,
+                    "await_copy": tensors.await_copy,
                 },
                 "exchange": {
                     "tensor": torch.Tensor,

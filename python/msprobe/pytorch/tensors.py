@@ -3,7 +3,8 @@
 import contextlib
 import ctypes
 import json
-from typing import Any, Optional, Tuple
+import math
+from typing import Any, Iterator, List, Optional, Tuple
 
 import torch
 
@@ -59,36 +60,91 @@ def _place(tensor: Any) -> Tuple[Optional[int], Optional[tuple], Optional[str]]:
     return address, strides, None
 
 
-def summarize(tensor: Any) -> Optional[Tuple]:
-    """(max, min, mean, norm, number of NaN, number of infinite values), computed on the device."""
+_devices = set()  # that values have been read from
+_CAPTURED = "it is on a device where a graph is being captured, which computes nothing yet"
+
+
+def _captures(device: Any) -> bool:
+    """Whether the program captures a graph there (torch.cuda.graph): what is called only becomes a part
+    of the graph, ours as well, and whoever waits for the device ends the capture with an error.
+    """
+    asks = getattr(getattr(torch, device.type, None), "is_current_stream_capturing", None)
+    return asks is not None and asks()
+
+
+def summarize(tensor: Any) -> Any:
+    """(max, min, mean, norm, number of NaN, number of infinite values), computed on the device; or why not."""
     with torch.no_grad(), torch._C.DisableTorchFunctionSubclass(), _plainly():
-        return None if tensor.numel() == 0 else _numbers(_reduced(tensor.detach()))
+        if _captures(tensor.device):
+            return _CAPTURED
+        _devices.add(tensor.device)
+        return _numbers(_reduced(tensor.detach()))
+
+
+# Of a larger tensor so many elements are widened at once: as a whole it may have left no memory for that.
+_PIECE = 1 << 24
 
 
 def _reduced(tensor: Any) -> Tuple:
-    """What is read of a tensor's values, on its device: (numbers, exact extremes of integers)."""
+    """What is read of a tensor's values, on its device: (numbers, exact extremes of integers), and on this
+    side (number of elements, what is to be added to the exact extremes).
+    """
+    is_exact = not (tensor.dtype.is_floating_point or tensor.dtype.is_complex)
+    pieces = [_sums(piece) for piece in _pieces(tensor)]
+    parts = pieces[0]
+    if len(pieces) > 1:
+        over_all = ["max", "min", "sum", "sum", *(("max", "min") if is_exact else ("sum", "sum"))]
+        parts = [getattr(torch.stack(part), name)() for name, part in zip(over_all, zip(*pieces))]
+    if not is_exact:
+        return torch.stack(parts), None, tensor.numel(), 0
+    return torch.stack(parts[:4]), torch.stack(parts[4:]), tensor.numel(), _SHIFTS.get(tensor.dtype, 0)
+
+
+# int64 holds these in their order when they are shifted.
+_SHIFTS = {torch.uint64: 1 << 63} if hasattr(torch, "uint64") else {}
+
+
+def _sums(tensor: Any) -> List[Any]:
+    """Max, min, sum, sum of squares; then the numbers of NaN and of infinite values, or max and min of
+    integers.
+    """
     if tensor.dtype.is_complex:
         tensor = tensor.abs()
     wide = torch.float32 if tensor.device.type == "mps" else torch.float64
     values = tensor.to(wide)
-    parts = [values.max(), values.min(), values.mean(), values.square().sum().sqrt()]
-    if not tensor.dtype.is_floating_point:
-        exact = tensor.to(torch.int64)
-        return torch.stack(parts), torch.stack([exact.max(), exact.min()])
-    parts += [values.isnan().sum().to(wide), values.isinf().sum().to(wide)]
-    return torch.stack(parts), None
+    parts = [values.max(), values.min(), values.sum(), values.square().sum()]
+    if tensor.dtype.is_floating_point:
+        return parts + [values.isnan().sum().to(wide), values.isinf().sum().to(wide)]
+    exact = tensor.view(torch.int64) ^ -(1 << 63) if tensor.dtype in _SHIFTS else tensor.to(torch.int64)
+    return parts + [exact.max(), exact.min()]
+
+
+def _pieces(tensor: Any) -> Iterator[Any]:
+    """Parts of it, none of them copied."""
+    if tensor.numel() <= _PIECE:
+        yield tensor
+        return
+    longest = max(range(tensor.dim()), key=lambda dim: tensor.shape[dim])
+    length = max(1, tensor.shape[longest] * _PIECE // tensor.numel())
+    for part in tensor.split(length, longest):
+        yield from _pieces(part)
 
 
 def _numbers(reduced: Tuple) -> Tuple:
-    numbers, exact = reduced
+    numbers, exact, count, shift = reduced
+    largest, smallest, total, squares, *odd = numbers.tolist()
+    rest = (total / count, math.sqrt(squares))
     if exact is None:
-        return tuple(numbers.tolist())
-    return (*exact.tolist(), *numbers.tolist()[2:], 0, 0)
+        return (largest, smallest, *rest, *odd)
+    return (*(extreme + shift for extreme in exact.tolist()), *rest, 0, 0)
 
 
 def fetch(tensor: Any) -> Any:
-    """A buffer with the values in C order."""
+    """A buffer with the values in C order, or why there is none."""
     with torch.no_grad(), torch._C.DisableTorchFunctionSubclass(), _plainly():
+        if _captures(tensor.device):
+            return _CAPTURED
+        _devices.add(tensor.device)
         return _buffer(tensor.detach().resolve_conj().resolve_neg().cpu().contiguous())
 
 
@@ -104,18 +160,22 @@ def _buffer(here: Any) -> Any:
 _started_on = set()  # devices that have not been waited for
 
 
-def start(tensor: Any, reduce: bool, copy: bool) -> Tuple:
+def start(tensor: Any, reduce: bool, copy: bool) -> Optional[Tuple]:
     """Queues on the tensor's device what reduces and copies it; later calls on it come after that.
 
     Gives (reduced or None, copy or None): tensors in this machine's memory that hold their values
-    after wait().
+    after wait(). None: nothing can be queued.
     """
     with torch.no_grad(), torch._C.DisableTorchFunctionSubclass(), _plainly():
+        if _captures(tensor.device):
+            return None
         tensor = tensor.detach()
+        _devices.add(tensor.device)
         _started_on.add(tensor.device)
         reduced = copied = None
         if reduce:
-            reduced = tuple(None if part is None else _sent(part) for part in _reduced(tensor))
+            numbers, exact, *here = _reduced(tensor)
+            reduced = (_sent(numbers), None if exact is None else _sent(exact), *here)
         if copy:
             copied = _sent(tensor.resolve_conj().resolve_neg().contiguous())
         return reduced, copied
@@ -130,13 +190,35 @@ def _sent(tensor: Any) -> Any:
     return tensor.to("cpu", non_blocking=_synchronize(tensor.device) is not None, copy=True)
 
 
-def wait() -> None:
+def _wait_for(device: Any) -> None:
+    synchronize = _synchronize(device)
+    if synchronize is not None and device.type != "cpu":
+        synchronize(*([] if device.type == "mps" else [device]))
+
+
+def wait() -> bool:
+    """False: a graph is being captured, so not now."""
+    if any(_captures(device) for device in list(_started_on)):
+        return False
     # Waiting lets other threads run, and they start more.
     devices = [_started_on.pop() for _ in range(len(_started_on))]
     for device in devices:
-        synchronize = _synchronize(device)
-        if synchronize is not None and device.type != "cpu":
-            synchronize(*([] if device.type == "mps" else [device]))
+        _wait_for(device)
+    return True
+
+
+def await_copy(tensor: Any) -> Optional[str]:
+    """What is copied to pinned memory may arrive after the call that copies it (non_blocking=True). Gives
+    why its values cannot be read.
+    """
+    with torch._C.DisableTorchFunctionSubclass():
+        if not tensor.is_pinned():
+            return None
+    for device in list(_devices):
+        if _captures(device):
+            return _CAPTURED
+        _wait_for(device)
+    return None
 
 
 def started_summary(handle: Tuple) -> Tuple:
