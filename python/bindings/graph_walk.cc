@@ -38,7 +38,11 @@ struct EdgeTaps::Walk {
   size_t output_nodes = 0;
   bool keeps_recent = false;
   int autocast = -1;
-  int64_t end_sequence = 0;
+  int64_t end_sequence = 0;  // of the nodes that this API call has made
+  /// Numbers of nodes are a thread's own. Below this one they count as this thread's without asking
+  /// for the number of its next node, which costs as much as a node.
+  int64_t unasked = 0;
+  int64_t next_sequence = -1;  // of this thread; -1: not asked for yet
 
   void Clear() {
     nodes.clear();
@@ -48,6 +52,7 @@ struct EdgeTaps::Walk {
     output_nodes = 0;
     keeps_recent = false;
     autocast = -1;
+    next_sequence = -1;
   }
   size_t Add(PyObject* node) {
     constexpr size_t kSmall = 24;
@@ -94,6 +99,16 @@ void Claim(std::vector<SequenceRange>* claimed, int64_t begin, int64_t end) {
   }
 }
 
+// What came into a call was there before it, whatever its number says.
+bool CameIn(const ThreadState& thread, size_t frame, const PyObject* node) {
+  const std::vector<WatchedInput>& watch = thread.watch;
+  for (size_t i = thread.frames[frame]->watch_begin; i < watch.size(); ++i) {
+    if (watch[i].frame != frame) break;
+    if (watch[i].key.get() == node) return true;
+  }
+  return false;
+}
+
 PyRef ToTuple(const std::vector<int64_t>& numbers) {
   PyRef tuple = PyRef::Steal(PyTuple_New(static_cast<Py_ssize_t>(numbers.size())));
   for (size_t i = 0; i < numbers.size(); ++i) {
@@ -124,6 +139,10 @@ void EdgeTaps::Enter(ThreadState* thread, Frame* frame, const FlatTensors& input
   record->slots.reserve(record->input_count + 2);  // most calls have one output
   record->slots.resize(record->input_count);
   frame->watch_begin = thread->watch.size();
+  if (!thread->makes_graphs) {
+    thread->makes_graphs = true;
+    ++graph_threads_;
+  }
   const auto frame_index = static_cast<uint32_t>(thread->depth - 1);
   for (uint32_t slot = 0; slot < record->input_count; ++slot) {
     PyObject* tensor = inputs.tensors[slot].get();
@@ -172,6 +191,8 @@ void EdgeTaps::Exit(ThreadState* thread, Frame* frame, const FlatTensors& output
   record->output_count = static_cast<uint32_t>(outputs.tensors.size());
   record->slots.resize(record->input_count + record->output_count);
   walk.end_sequence = frame->first_sequence;
+  // As long as one thread makes graphs, only numbers that are out of reach are doubted.
+  walk.unasked = frame->first_sequence + (graph_threads_ > 1 ? 0 : 64);
   TapOutputs(thread, frame, outputs, &walk);
   AddKept(frame, kept, &walk);
   Expand(thread, frame, &walk);
@@ -234,23 +255,31 @@ void EdgeTaps::AddKept(Frame* frame, const FlatTensors& kept, Walk* walk) {
   }
 }
 
+// A node of another thread may come in where nobody sees it: in an attribute, in a closure. Its
+// number says nothing, unless this thread has not come so far: then it is left alone.
+bool EdgeTaps::MadeHere(Walk* walk, int64_t sequence) const {
+  if (sequence < walk->unasked) return true;
+  if (walk->next_sequence < 0) walk->next_sequence = autograd_->NextSequence();
+  return sequence < walk->next_sequence;
+}
+
 void EdgeTaps::Expand(ThreadState* thread, Frame* frame, Walk* walk) {
-  int64_t lowest = frame->first_sequence;
-  for (size_t i = 0; i < thread->depth; ++i) {
-    if (!thread->frames[i]->gradient) continue;
-    lowest = std::min(lowest, thread->frames[i]->first_sequence);
-    break;
-  }
+  size_t outermost = 0;
+  while (!thread->frames[outermost]->gradient) ++outermost;  // at the latest `frame`
+  const int64_t lowest = std::min(frame->first_sequence, thread->frames[outermost]->first_sequence);
   for (size_t at = 0; at < walk->nodes.size(); ++at) {  // both the queue and the set of seen nodes
     const PyRef node = walk->nodes[at].node;
     const int64_t sequence = autograd_->Sequence(node.get());
     walk->nodes[at].sequence = sequence;
-    if (sequence == kNoSequence) continue;
-    walk->end_sequence = std::max(walk->end_sequence, sequence + 1);
-    const bool own = frame->kind != CallKind::kModule && sequence >= frame->first_sequence;
+    if (sequence == kNoSequence || sequence < lowest || !MadeHere(walk, sequence)) continue;
+    const bool own = frame->kind != CallKind::kModule && sequence >= frame->first_sequence &&
+                     !CameIn(*thread, thread->depth - 1, node.get());
     walk->nodes[at].own = own;
-    if (!own) {  // made by code that is not recorded, or by another call
-      if (sequence < lowest || IsClaimed(thread->claimed, sequence)) continue;
+    if (own) {
+      walk->end_sequence = std::max(walk->end_sequence, sequence + 1);
+    } else {  // made by code that is not recorded, or by another call
+      if (CameIn(*thread, outermost, node.get())) continue;
+      if (IsClaimed(thread->claimed, sequence)) continue;
       Claim(&thread->claimed, sequence, sequence + 1);
     }
     const PyRef next = autograd_->NextFunctions(node.get());
@@ -387,10 +416,9 @@ void EdgeTaps::FollowInPlaceViews(ThreadState* thread, Frame* frame, Walk* walk)
     if (!watched.view || autograd_->Version(watched.tensor.get()) == watched.version) continue;
     const PyRef base = autograd_->Base(watched.tensor.get());
     const PyRef node = base && base.get() != Py_None ? autograd_->GradFn(base.get()) : PyRef();
-    if (!node || node.get() == Py_None || !autograd_->IsCopySlices(node.get()) ||
-        autograd_->Sequence(node.get()) < frame->first_sequence) {
-      continue;
-    }
+    if (!node || node.get() == Py_None || !autograd_->IsCopySlices(node.get())) continue;
+    const int64_t sequence = autograd_->Sequence(node.get());
+    if (sequence < frame->first_sequence || !MadeHere(walk, sequence)) continue;
     const PyRef shape = ToTuple(watched.view->shape);
     const PyRef strides = ToTuple(watched.view->strides);
     const PyRef offset = PyRef::Steal(PyLong_FromLongLong(watched.view->offset));
