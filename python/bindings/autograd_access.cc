@@ -44,6 +44,7 @@ AutogradAccess::AutogradAccess(PyObject* names) : keep_alive_(PyRef::Borrow(name
   register_ = Item(names, "register_hook");
   const PyRef base = Item(names, "tensor_base");
   if (PyErr_Occurred()) return;
+  grad_ = FindGetter(base.get(), "grad");
   grad_fn_ = FindGetter(base.get(), "grad_fn");
   output_nr_ = FindGetter(base.get(), "output_nr");
   requires_grad_ = FindGetter(base.get(), "requires_grad");

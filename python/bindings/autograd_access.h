@@ -34,6 +34,12 @@ class AutogradAccess {
   int64_t OutputNr(PyObject* tensor) const { return ToInt64(Get(output_nr_, tensor), 0); }
   int64_t Version(PyObject* tensor) const { return ToInt64(Get(version_, tensor), -1); }
 
+  /// What has been accumulated of a leaf; null: nothing.
+  PyRef Grad(PyObject* tensor) const {
+    PyRef gradient = Get(grad_, tensor);
+    return gradient.get() == Py_None ? PyRef() : std::move(gradient);
+  }
+
   bool IsLeafNode(PyObject* node) const { return Py_TYPE(node) == leaf_type_; }
   PyRef LeafVariable(PyObject* node) const { return Get(variable_, node); }
   bool IsCastNode(PyObject* node) const { return Py_TYPE(node) == cast_type_; }
@@ -77,7 +83,7 @@ class AutogradAccess {
   PyTypeObject* cast_type_;
   PyTypeObject* function_type_;
   PyRef grad_mode_, autocast_, sequence_, task_, queue_callback_, register_;
-  Getter grad_fn_, output_nr_, requires_grad_, base_, version_, variable_;
+  Getter grad_, grad_fn_, output_nr_, requires_grad_, base_, version_, variable_;
   std::unordered_map<PyTypeObject*, NodeType> node_types_;
 };
 
