@@ -69,6 +69,7 @@ class EdgeTaps : public GradientTaps {
   void CompleteEdge(GradientRecord* record);
   PyRef Shaped(const TapSubscription& subscription, PyObject* gradient);
   PyRef Detached(PyObject* gradient);
+  PyRef ShapeOf(PyObject* tensor) const;
   void NoteView(PyObject* tensor, PyObject* base, WatchedInput* watched);
 
   void TapOutputs(ThreadState* thread, Frame* frame, const FlatTensors& outputs, Walk* walk);

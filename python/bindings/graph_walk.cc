@@ -127,6 +127,7 @@ void EdgeTaps::NoteView(PyObject* tensor, PyObject* base, WatchedInput* watched)
   view.shape.assign(info.view.shape.begin(), info.view.shape.end());
   view.strides.assign(info.view.strides.begin(), info.view.strides.end());
   const auto offset_of = [this](PyObject* object) {
+    const HiddenFromClass hidden = autograd_->Hide(object);
     return ToInt64(PyRef::Steal(PyObject_CallMethodNoArgs(object, offset_name_.get())), 0);
   };
   view.offset = offset_of(tensor) - offset_of(base);
@@ -225,7 +226,7 @@ void EdgeTaps::TapOutputs(ThreadState* thread, Frame* frame, const FlatTensors& 
           return output.reshaped && output.node.get() == node.get();
         });
     if (recent != thread->recent.end()) {
-      PyRef shape = PyRef::Steal(PyObject_GetAttr(tensor, shape_name_.get()));
+      PyRef shape = ShapeOf(tensor);
       Subscribe(reinterpret_cast<TapObject*>(recent->tap.get()), record, true, slot,
                 recent->output_nr, TapStep::kReshape, std::move(shape));
       walk->keeps_recent = true;
@@ -366,9 +367,7 @@ void EdgeTaps::SubscribeInputs(ThreadState* thread, Walk* walk) {
       const bool reshape = layout == AutogradAccess::Layout::kReshape;
       PyRef shape;
       if (reshape) {
-        shape = watched.view
-                    ? ToTuple(watched.view->shape)
-                    : PyRef::Steal(PyObject_GetAttr(watched.tensor.get(), shape_name_.get()));
+        shape = watched.view ? ToTuple(watched.view->shape) : ShapeOf(watched.tensor.get());
       }
       Subscribe(tap, record, false, watched.slot, node.consumer_index,
                 reshape ? TapStep::kReshape : TapStep::kTranspose, std::move(shape));
@@ -397,7 +396,7 @@ void EdgeTaps::SubscribeLateOutputs(Frame* frame, const FlatTensors& outputs, Wa
       TapObject* tap = TapAt(&thread, walk, below);
       if (tap == nullptr) continue;
       Subscribe(tap, record, true, late.slot, walk->nodes[below].output_nr, TapStep::kReshape,
-                PyRef::Steal(PyObject_GetAttr(tensor, shape_name_.get())));
+                ShapeOf(tensor));
       walk->nodes[late.node].moved_to = below;
       continue;
     }
