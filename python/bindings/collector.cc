@@ -375,8 +375,7 @@ void Collector::WriteResult(Frame* frame, PyObject* result) {
   if (frame->module != nullptr) WriteParameters(*frame->module, &builder);
 }
 
-// Those that the module has now: the program may have put others in the places of those that it
-// had when the step began, as torch.func.functional_call does for the time of a call.
+// Those of now: torch.func.functional_call puts others in the places of the module's own.
 void Collector::WriteParameters(const ModuleInfo& module, RecordBuilder* builder) {
   builder->BeginObject("parameters");
   const PyRef table = PyRef::Steal(
