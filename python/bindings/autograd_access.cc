@@ -29,10 +29,27 @@ PyCFunction FindMethod(PyTypeObject* type, const char* name, int flags) {
 
 }  // namespace
 
+void HiddenFromClass::Enter(PyObject* context_manager) {
+  PyRef context = PyRef::Steal(PyObject_CallNoArgs(context_manager));
+  const PyRef entered =
+      PyRef::Steal(context ? PyObject_CallMethod(context.get(), "__enter__", nullptr) : nullptr);
+  if (entered) context_ = std::move(context);
+  DropError();
+}
+
+void HiddenFromClass::Leave() {
+  const SavedError error;  // of what was asked
+  const PyRef left = PyRef::Steal(
+      PyObject_CallMethod(context_.get(), "__exit__", "OOO", Py_None, Py_None, Py_None));
+  if (!left) DropError();
+}
+
 AutogradAccess::AutogradAccess(PyObject* names) : keep_alive_(PyRef::Borrow(names)) {
   const auto type = [names](const char* name) {
     return reinterpret_cast<PyTypeObject*>(Item(names, name).get());
   };
+  tensor_type_ = type("tensor");
+  parameter_type_ = type("parameter");
   leaf_type_ = type("leaf_node");
   cast_type_ = type("cast_node");
   function_type_ = type("python_function");
@@ -42,8 +59,10 @@ AutogradAccess::AutogradAccess(PyObject* names) : keep_alive_(PyRef::Borrow(name
   task_ = Item(names, "graph_task_id");
   queue_callback_ = Item(names, "queue_callback");
   register_ = Item(names, "register_hook");
+  without_classes_ = Item(names, "without_classes");
   const PyRef base = Item(names, "tensor_base");
   if (PyErr_Occurred()) return;
+  grad_ = FindGetter(base.get(), "grad");
   grad_fn_ = FindGetter(base.get(), "grad_fn");
   output_nr_ = FindGetter(base.get(), "output_nr");
   requires_grad_ = FindGetter(base.get(), "requires_grad");
@@ -69,7 +88,7 @@ bool AutogradAccess::QueueCallback(PyObject* callback) const {
 }
 
 bool AutogradAccess::RequiresGrad(PyObject* tensor) const {
-  return Get(requires_grad_, tensor).get() == Py_True;
+  return OfTensor(requires_grad_, tensor).get() == Py_True;
 }
 
 PyRef AutogradAccess::Get(const Getter& getter, PyObject* object) {

@@ -10,6 +10,28 @@ namespace msprobe::python {
 /// Sequence number of nodes that have none: AccumulateGrad.
 inline constexpr int64_t kNoSequence = INT64_MAX;
 
+/// While it lives, __torch_function__ of a tensor's class, which is the program's, does not see
+/// what the tool asks of the tensor. Of null: does nothing.
+class HiddenFromClass {
+ public:
+  explicit HiddenFromClass(PyObject* context_manager) {
+    if (context_manager != nullptr) [[unlikely]]
+      Enter(context_manager);
+  }
+  ~HiddenFromClass() {
+    if (context_) [[unlikely]]
+      Leave();
+  }
+  HiddenFromClass(const HiddenFromClass&) = delete;
+  HiddenFromClass& operator=(const HiddenFromClass&) = delete;
+
+ private:
+  void Enter(PyObject* context_manager);
+  void Leave();
+
+  PyRef context_;
+};
+
 /// What the collector asks torch's autograd, through the C functions behind the Python attributes
 /// where they are plain C, through attribute access else. Wrappers of nodes are identical as long
 /// as one of them is held: identity of held wrappers is identity of nodes.
@@ -29,10 +51,20 @@ class AutogradAccess {
   bool QueueCallback(PyObject* callback) const;
 
   bool RequiresGrad(PyObject* tensor) const;
-  PyRef GradFn(PyObject* tensor) const { return Get(grad_fn_, tensor); }
-  PyRef Base(PyObject* tensor) const { return Get(base_, tensor); }
-  int64_t OutputNr(PyObject* tensor) const { return ToInt64(Get(output_nr_, tensor), 0); }
-  int64_t Version(PyObject* tensor) const { return ToInt64(Get(version_, tensor), -1); }
+  PyRef GradFn(PyObject* tensor) const { return OfTensor(grad_fn_, tensor); }
+  PyRef Base(PyObject* tensor) const { return OfTensor(base_, tensor); }
+  int64_t OutputNr(PyObject* tensor) const { return ToInt64(OfTensor(output_nr_, tensor), 0); }
+  int64_t Version(PyObject* tensor) const { return ToInt64(OfTensor(version_, tensor), -1); }
+
+  /// What has been accumulated of a leaf; null: nothing.
+  PyRef Grad(PyObject* tensor) const {
+    PyRef gradient = OfTensor(grad_, tensor);
+    return gradient.get() == Py_None ? PyRef() : std::move(gradient);
+  }
+  /// For whatever else is asked of a tensor. Costs nothing where it is of torch's own classes.
+  HiddenFromClass Hide(PyObject* tensor) const {
+    return HiddenFromClass(IsPlain(tensor) ? nullptr : without_classes_.get());
+  }
 
   bool IsLeafNode(PyObject* node) const { return Py_TYPE(node) == leaf_type_; }
   PyRef LeafVariable(PyObject* node) const { return Get(variable_, node); }
@@ -69,15 +101,24 @@ class AutogradAccess {
   static bool IsTrue(PyObject* function);
   static int64_t CallInt(PyObject* function);
   static PyRef Get(const Getter& getter, PyObject* object);
+  bool IsPlain(PyObject* tensor) const {
+    return Py_TYPE(tensor) == tensor_type_ || Py_TYPE(tensor) == parameter_type_;
+  }
+  PyRef OfTensor(const Getter& getter, PyObject* tensor) const {
+    const HiddenFromClass hidden = Hide(tensor);
+    return Get(getter, tensor);
+  }
   static Getter FindGetter(PyObject* type, const char* name);
   NodeType& TypeOf(PyObject* node);
 
   PyRef keep_alive_;
+  PyTypeObject* tensor_type_;
+  PyTypeObject* parameter_type_;
   PyTypeObject* leaf_type_;
   PyTypeObject* cast_type_;
   PyTypeObject* function_type_;
-  PyRef grad_mode_, autocast_, sequence_, task_, queue_callback_, register_;
-  Getter grad_fn_, output_nr_, requires_grad_, base_, version_, variable_;
+  PyRef grad_mode_, autocast_, sequence_, task_, queue_callback_, register_, without_classes_;
+  Getter grad_, grad_fn_, output_nr_, requires_grad_, base_, version_, variable_;
   std::unordered_map<PyTypeObject*, NodeType> node_types_;
 };
 

@@ -87,6 +87,7 @@ void SetUp(nb::dict framework) {
     }
   }
   if (framework.contains("name_object")) The().SetObjectNames(Ref(framework["name_object"]));
+  if (framework.contains("parameters")) The().SetParametersName(Ref(framework["parameters"]));
 }
 
 std::vector<NameFilter::Item> Items(const std::vector<std::string>& texts) {

@@ -108,8 +108,9 @@ struct TokenCall {
 struct ThreadState {
   std::vector<std::unique_ptr<Frame>> frames;  ///< the first `depth` are open, the rest is kept
   size_t depth = 0;
-  int busy = 0;         ///< the tool itself is working: nothing is recorded
-  bool in_api = false;  ///< inside a recorded API: what it calls is not recorded
+  int busy = 0;               ///< the tool itself is working: nothing is recorded
+  bool in_api = false;        ///< inside a recorded API: what it calls is not recorded
+  bool makes_graphs = false;  ///< it has had calls that make nodes; nodes are numbered per thread
   TokenCall token;
   std::vector<WatchedInput> watch;
   std::vector<SequenceRange> claimed;  ///< nodes made by finished calls, sorted

@@ -364,9 +364,9 @@ void Collector::WriteResult(Frame* frame, PyObject* result) {
   if (filter.output) {
     values_.AwaitCopies(true);
     builder.BeginList("output");
-    if (PyTuple_CheckExact(result) || PyList_CheckExact(result)) {
-      for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(result); ++i) {
-        values_.Write(&builder, {}, PyRef::Borrow(PySequence_Fast_GET_ITEM(result, i)).get());
+    if (values_.IsSeveral(result)) {
+      for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(result); ++i) {
+        values_.Write(&builder, {}, PyTuple_GET_ITEM(result, i));
       }
     } else {
       values_.Write(&builder, {}, result);
@@ -374,13 +374,30 @@ void Collector::WriteResult(Frame* frame, PyObject* result) {
     builder.End();
     values_.AwaitCopies(false);
   }
-  if (frame->module != nullptr) {
-    builder.BeginObject("parameters");
-    for (const ModuleInfo::Parameter& parameter : frame->module->parameters) {
-      values_.Write(&builder, parameter.name, parameter.value.get());
+  if (frame->module != nullptr) WriteParameters(*frame->module, &builder);
+}
+
+// Those of now: torch.func.functional_call puts others in the places of the module's own.
+void Collector::WriteParameters(const ModuleInfo& module, RecordBuilder* builder) {
+  builder->BeginObject("parameters");
+  const PyRef table = PyRef::Steal(
+      parameters_name_ ? PyObject_GetAttr(module.module.get(), parameters_name_.get()) : nullptr);
+  if (table && PyDict_Check(table.get())) {
+    PyObject *name = nullptr, *value = nullptr;
+    Py_ssize_t position = 0;
+    while (PyDict_Next(table.get(), &position, &name, &value)) {
+      if (value == Py_None) continue;
+      const PyRef held[] = {PyRef::Borrow(name), PyRef::Borrow(value)};
+      PyRef readable;
+      values_.Write(builder, Readable(name, &readable), value);
     }
-    builder.End();
+  } else {
+    DropError();
+    for (const ModuleInfo::Parameter& parameter : module.parameters) {
+      values_.Write(builder, parameter.name, parameter.value.get());
+    }
   }
+  builder->End();
 }
 
 void Collector::Exit(ThreadState* thread, Frame* frame, PyObject* result) {
@@ -399,9 +416,10 @@ void Collector::Exit(ThreadState* thread, Frame* frame, PyObject* result) {
   if (!frame->recorded) return;
   if (frame->kind == CallKind::kDistributed) {
     if (DeferUntilWaited(frame, result)) return;
-    PyRef tensors = PyRef::Steal(PyList_New(0));
-    for (const PyRef& tensor : CollectiveOutputs(*frame, result)) {
-      PyList_Append(tensors.get(), tensor.get());
+    const std::vector<PyRef> outputs = CollectiveOutputs(*frame, result);
+    const PyRef tensors = PyRef::Steal(PyTuple_New(static_cast<Py_ssize_t>(outputs.size())));
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      PyTuple_SET_ITEM(tensors.get(), static_cast<Py_ssize_t>(i), Py_NewRef(outputs[i].get()));
     }
     values_.ResumeRecord(frame->name, frame->saves_tensors, frame->tensor_index);
     WriteResult(frame, tensors.get());

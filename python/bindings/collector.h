@@ -47,6 +47,8 @@ class Collector : public GradientSink {
   void UseTensorHooks(TensorHooks::Functions functions);
   /// `name(object)` gives the prefix of the records of an object's calls, or None.
   void SetObjectNames(PyRef name) { name_object_ = std::move(name); }
+  /// The attribute in which a module has its parameters, by name.
+  void SetParametersName(PyRef name) { parameters_name_ = std::move(name); }
   /// The gradient of a parameter, from the parameter's own hook.
   void TakeParameterGradient(PyObject* parameter, PyObject* gradient);
   void SetBench(BenchChecksums bench, int64_t differences);
@@ -127,6 +129,7 @@ class Collector : public GradientSink {
   void Exit(ThreadState* thread, Frame* frame, PyObject* result);
   void FlattenKept(Frame* frame, FlatTensors* kept) const;
   void WriteResult(Frame* frame, PyObject* result);
+  void WriteParameters(const ModuleInfo& module, RecordBuilder* builder);
   void Pop(ThreadState* thread, Frame* frame);
   void GiveUp(ThreadState* thread, Frame* frame);  // the call goes on without a record
   const Frame* Parent(const ThreadState& thread) const;
@@ -164,7 +167,7 @@ class Collector : public GradientSink {
   std::optional<std::pair<int64_t, int64_t>> token_range_;
   std::unordered_map<PyObject*, std::shared_ptr<Waiting>> waiting_;
   PyRef waitable_;
-  PyRef name_object_;
+  PyRef name_object_, parameters_name_;
   struct ObjectSite {
     PyRef object;
     std::shared_ptr<CallSite> site;  // null: not recorded

@@ -182,6 +182,7 @@ void EdgeTaps::TakeGradient(const TapSubscription& subscription, PyObject* gradi
   }
   const PyRef detached = Detached(shaped.get());
   if (!detached) return;
+  const HiddenFromClass hidden = autograd_->Hide(detached.get());
   // Our own copy: the buffer of the gradient may be taken over by the parameter and added to.
   slot.sum = PyRef::Steal(slot.sum ? PyNumber_Add(slot.sum.get(), detached.get())
                                    : PyObject_CallMethodNoArgs(detached.get(), clone_name_.get()));
@@ -191,6 +192,7 @@ void EdgeTaps::TakeGradient(const TapSubscription& subscription, PyObject* gradi
 
 PyRef EdgeTaps::Detached(PyObject* gradient) {
   if (!autograd_->RequiresGrad(gradient)) return PyRef::Borrow(gradient);
+  const HiddenFromClass hidden = autograd_->Hide(gradient);
   PyRef detached = PyRef::Steal(PyObject_CallMethodNoArgs(gradient, detach_name_.get()));
   if (!detached) TheErrors().Take("detaching a gradient");
   return detached;
@@ -199,6 +201,7 @@ PyRef EdgeTaps::Detached(PyObject* gradient) {
 PyRef EdgeTaps::Shaped(const TapSubscription& subscription, PyObject* gradient) {
   if (subscription.step == TapStep::kNone) return PyRef::Borrow(gradient);
   const PyRef detached = Detached(gradient);
+  const HiddenFromClass hidden = autograd_->Hide(gradient);
   PyRef shaped;
   if (detached && subscription.step == TapStep::kReshape) {
     shaped = PyRef::Steal(
@@ -213,6 +216,11 @@ PyRef EdgeTaps::Shaped(const TapSubscription& subscription, PyObject* gradient) 
   }
   if (!shaped) TheErrors().Take("reshaping a gradient");
   return shaped;
+}
+
+PyRef EdgeTaps::ShapeOf(PyObject* tensor) const {
+  const HiddenFromClass hidden = autograd_->Hide(tensor);
+  return PyRef::Steal(PyObject_GetAttr(tensor, shape_name_.get()));
 }
 
 void EdgeTaps::CompleteEdge(GradientRecord* record) {

@@ -69,11 +69,13 @@ class EdgeTaps : public GradientTaps {
   void CompleteEdge(GradientRecord* record);
   PyRef Shaped(const TapSubscription& subscription, PyObject* gradient);
   PyRef Detached(PyObject* gradient);
+  PyRef ShapeOf(PyObject* tensor) const;
   void NoteView(PyObject* tensor, PyObject* base, WatchedInput* watched);
 
   void TapOutputs(ThreadState* thread, Frame* frame, const FlatTensors& outputs, Walk* walk);
   void AddKept(Frame* frame, const FlatTensors& kept, Walk* walk);
   void Expand(ThreadState* thread, Frame* frame, Walk* walk);
+  bool MadeHere(Walk* walk, int64_t sequence) const;
   void FollowEdge(ThreadState* thread, Walk* walk, size_t from, int64_t index, PyObject* target,
                   int64_t output_nr);
   bool UsesOf(ThreadState* thread, Walk* walk, PyObject* key, int64_t output_nr, size_t from,
@@ -91,7 +93,8 @@ class EdgeTaps : public GradientTaps {
   GradientSink* sink_;
   PyRef shape_name_, detach_name_, clone_name_, offset_name_;
   std::unordered_map<int64_t, std::vector<GradientRecordRef>> tasks_;
-  uint64_t moment_ = 0;  ///< how many hooks have run
+  uint64_t moment_ = 0;    ///< how many hooks have run
+  int graph_threads_ = 0;  ///< how many threads have had calls that make nodes
 };
 
 }  // namespace msprobe::python

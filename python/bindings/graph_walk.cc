@@ -38,7 +38,11 @@ struct EdgeTaps::Walk {
   size_t output_nodes = 0;
   bool keeps_recent = false;
   int autocast = -1;
-  int64_t end_sequence = 0;
+  int64_t end_sequence = 0;  // of the nodes that this API call has made
+  /// Numbers of nodes are a thread's own. Below this one they count as this thread's without asking
+  /// for the number of its next node, which costs as much as a node.
+  int64_t unasked = 0;
+  int64_t next_sequence = -1;  // of this thread; -1: not asked for yet
 
   void Clear() {
     nodes.clear();
@@ -48,6 +52,7 @@ struct EdgeTaps::Walk {
     output_nodes = 0;
     keeps_recent = false;
     autocast = -1;
+    next_sequence = -1;
   }
   size_t Add(PyObject* node) {
     constexpr size_t kSmall = 24;
@@ -94,6 +99,16 @@ void Claim(std::vector<SequenceRange>* claimed, int64_t begin, int64_t end) {
   }
 }
 
+// What came into a call was there before it, whatever its number says.
+bool CameIn(const ThreadState& thread, size_t frame, const PyObject* node) {
+  const std::vector<WatchedInput>& watch = thread.watch;
+  for (size_t i = thread.frames[frame]->watch_begin; i < watch.size(); ++i) {
+    if (watch[i].frame != frame) break;
+    if (watch[i].key.get() == node) return true;
+  }
+  return false;
+}
+
 PyRef ToTuple(const std::vector<int64_t>& numbers) {
   PyRef tuple = PyRef::Steal(PyTuple_New(static_cast<Py_ssize_t>(numbers.size())));
   for (size_t i = 0; i < numbers.size(); ++i) {
@@ -112,6 +127,7 @@ void EdgeTaps::NoteView(PyObject* tensor, PyObject* base, WatchedInput* watched)
   view.shape.assign(info.view.shape.begin(), info.view.shape.end());
   view.strides.assign(info.view.strides.begin(), info.view.strides.end());
   const auto offset_of = [this](PyObject* object) {
+    const HiddenFromClass hidden = autograd_->Hide(object);
     return ToInt64(PyRef::Steal(PyObject_CallMethodNoArgs(object, offset_name_.get())), 0);
   };
   view.offset = offset_of(tensor) - offset_of(base);
@@ -124,6 +140,10 @@ void EdgeTaps::Enter(ThreadState* thread, Frame* frame, const FlatTensors& input
   record->slots.reserve(record->input_count + 2);  // most calls have one output
   record->slots.resize(record->input_count);
   frame->watch_begin = thread->watch.size();
+  if (!thread->makes_graphs) {
+    thread->makes_graphs = true;
+    ++graph_threads_;
+  }
   const auto frame_index = static_cast<uint32_t>(thread->depth - 1);
   for (uint32_t slot = 0; slot < record->input_count; ++slot) {
     PyObject* tensor = inputs.tensors[slot].get();
@@ -172,6 +192,8 @@ void EdgeTaps::Exit(ThreadState* thread, Frame* frame, const FlatTensors& output
   record->output_count = static_cast<uint32_t>(outputs.tensors.size());
   record->slots.resize(record->input_count + record->output_count);
   walk.end_sequence = frame->first_sequence;
+  // As long as one thread makes graphs, only numbers that are out of reach are doubted.
+  walk.unasked = frame->first_sequence + (graph_threads_ > 1 ? 0 : 64);
   TapOutputs(thread, frame, outputs, &walk);
   AddKept(frame, kept, &walk);
   Expand(thread, frame, &walk);
@@ -204,7 +226,7 @@ void EdgeTaps::TapOutputs(ThreadState* thread, Frame* frame, const FlatTensors& 
           return output.reshaped && output.node.get() == node.get();
         });
     if (recent != thread->recent.end()) {
-      PyRef shape = PyRef::Steal(PyObject_GetAttr(tensor, shape_name_.get()));
+      PyRef shape = ShapeOf(tensor);
       Subscribe(reinterpret_cast<TapObject*>(recent->tap.get()), record, true, slot,
                 recent->output_nr, TapStep::kReshape, std::move(shape));
       walk->keeps_recent = true;
@@ -234,23 +256,31 @@ void EdgeTaps::AddKept(Frame* frame, const FlatTensors& kept, Walk* walk) {
   }
 }
 
+// A node of another thread may come in where nobody sees it: in an attribute, in a closure. Its
+// number says nothing, unless this thread has not come so far: then it is left alone.
+bool EdgeTaps::MadeHere(Walk* walk, int64_t sequence) const {
+  if (sequence < walk->unasked) return true;
+  if (walk->next_sequence < 0) walk->next_sequence = autograd_->NextSequence();
+  return sequence < walk->next_sequence;
+}
+
 void EdgeTaps::Expand(ThreadState* thread, Frame* frame, Walk* walk) {
-  int64_t lowest = frame->first_sequence;
-  for (size_t i = 0; i < thread->depth; ++i) {
-    if (!thread->frames[i]->gradient) continue;
-    lowest = std::min(lowest, thread->frames[i]->first_sequence);
-    break;
-  }
+  size_t outermost = 0;
+  while (!thread->frames[outermost]->gradient) ++outermost;  // at the latest `frame`
+  const int64_t lowest = std::min(frame->first_sequence, thread->frames[outermost]->first_sequence);
   for (size_t at = 0; at < walk->nodes.size(); ++at) {  // both the queue and the set of seen nodes
     const PyRef node = walk->nodes[at].node;
     const int64_t sequence = autograd_->Sequence(node.get());
     walk->nodes[at].sequence = sequence;
-    if (sequence == kNoSequence) continue;
-    walk->end_sequence = std::max(walk->end_sequence, sequence + 1);
-    const bool own = frame->kind != CallKind::kModule && sequence >= frame->first_sequence;
+    if (sequence == kNoSequence || sequence < lowest || !MadeHere(walk, sequence)) continue;
+    const bool own = frame->kind != CallKind::kModule && sequence >= frame->first_sequence &&
+                     !CameIn(*thread, thread->depth - 1, node.get());
     walk->nodes[at].own = own;
-    if (!own) {  // made by code that is not recorded, or by another call
-      if (sequence < lowest || IsClaimed(thread->claimed, sequence)) continue;
+    if (own) {
+      walk->end_sequence = std::max(walk->end_sequence, sequence + 1);
+    } else {  // made by code that is not recorded, or by another call
+      if (CameIn(*thread, outermost, node.get())) continue;
+      if (IsClaimed(thread->claimed, sequence)) continue;
       Claim(&thread->claimed, sequence, sequence + 1);
     }
     const PyRef next = autograd_->NextFunctions(node.get());
@@ -337,9 +367,7 @@ void EdgeTaps::SubscribeInputs(ThreadState* thread, Walk* walk) {
       const bool reshape = layout == AutogradAccess::Layout::kReshape;
       PyRef shape;
       if (reshape) {
-        shape = watched.view
-                    ? ToTuple(watched.view->shape)
-                    : PyRef::Steal(PyObject_GetAttr(watched.tensor.get(), shape_name_.get()));
+        shape = watched.view ? ToTuple(watched.view->shape) : ShapeOf(watched.tensor.get());
       }
       Subscribe(tap, record, false, watched.slot, node.consumer_index,
                 reshape ? TapStep::kReshape : TapStep::kTranspose, std::move(shape));
@@ -368,7 +396,7 @@ void EdgeTaps::SubscribeLateOutputs(Frame* frame, const FlatTensors& outputs, Wa
       TapObject* tap = TapAt(&thread, walk, below);
       if (tap == nullptr) continue;
       Subscribe(tap, record, true, late.slot, walk->nodes[below].output_nr, TapStep::kReshape,
-                PyRef::Steal(PyObject_GetAttr(tensor, shape_name_.get())));
+                ShapeOf(tensor));
       walk->nodes[late.node].moved_to = below;
       continue;
     }
@@ -387,10 +415,9 @@ void EdgeTaps::FollowInPlaceViews(ThreadState* thread, Frame* frame, Walk* walk)
     if (!watched.view || autograd_->Version(watched.tensor.get()) == watched.version) continue;
     const PyRef base = autograd_->Base(watched.tensor.get());
     const PyRef node = base && base.get() != Py_None ? autograd_->GradFn(base.get()) : PyRef();
-    if (!node || node.get() == Py_None || !autograd_->IsCopySlices(node.get()) ||
-        autograd_->Sequence(node.get()) < frame->first_sequence) {
-      continue;
-    }
+    if (!node || node.get() == Py_None || !autograd_->IsCopySlices(node.get())) continue;
+    const int64_t sequence = autograd_->Sequence(node.get());
+    if (sequence < frame->first_sequence || !MadeHere(walk, sequence)) continue;
     const PyRef shape = ToTuple(watched.view->shape);
     const PyRef strides = ToTuple(watched.view->strides);
     const PyRef offset = PyRef::Steal(PyLong_FromLongLong(watched.view->offset));

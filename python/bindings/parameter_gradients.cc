@@ -18,11 +18,15 @@ namespace {
 PyTypeObject* hook_type = nullptr;
 ParameterGradients* the_gradients = nullptr;
 
-PyObject* CallHook(PyObject* self, PyObject* const*, size_t, PyObject*) {
+// Gets what the node gave and what it got: nothing, and the gradient that it was to accumulate.
+PyObject* CallHook(PyObject* self, PyObject* const* args, size_t flags, PyObject*) {
   auto* hook = reinterpret_cast<AccumulateHook*>(self);
-  if (hook->parameter != nullptr && the_gradients != nullptr) {
+  const bool has_tuple =
+      PyVectorcall_NARGS(flags) >= 2 && PyTuple_Check(args[1]) && PyTuple_GET_SIZE(args[1]) > 0;
+  PyObject* came = has_tuple ? PyTuple_GET_ITEM(args[1], 0) : nullptr;
+  if (came != Py_None && hook->parameter != nullptr && the_gradients != nullptr) {
     RunTool("recording a parameter's gradient",
-            [hook] { the_gradients->Accumulated(hook->parameter); });
+            [hook, came] { the_gradients->AccumulatedByNode(hook->parameter, came); });
   }
   return TheErrors().Return(Py_NewRef(Py_None));
 }
@@ -65,8 +69,7 @@ void ParameterGradients::SetModules(const std::vector<std::shared_ptr<ModuleInfo
       const PyRef& value = modules[m]->parameters[p].value;
       Parameter& parameter = step->parameters[value.get()];
       parameter.value = value;
-      parameter.owners.push_back({m, p});
-      if (RequiresGrad(value.get())) ++step->modules[m].expected;
+      parameter.owners.push_back({m, p, 0});
     }
   }
   step_ = std::move(step);
@@ -89,63 +92,98 @@ void ParameterGradients::Watch(PyObject* node, PyObject* variable) {
   hook->parameter = variable;
   hook->place = &found->second.hook;
   found->second.hook = reinterpret_cast<PyObject*>(hook);
+  found->second.has_gradient = static_cast<bool>(autograd_->Grad(variable));
   const PyRef owner = PyRef::Steal(reinterpret_cast<PyObject*>(hook));
   autograd_->RegisterHook(node, owner.get());  // else the hook dies here, and notes it
 }
 
-void ParameterGradients::Accumulated(PyObject* variable) {
-  if (!step_->parameters.contains(variable)) return;
-  static PyObject* const grad_name = PyUnicode_InternFromString("grad");
-  PyRef gradient = PyRef::Steal(PyObject_GetAttr(variable, grad_name));
-  if (!gradient || gradient.get() == Py_None) {
-    DropError();
+void ParameterGradients::AccumulatedByNode(PyObject* variable, PyObject* came) {
+  const auto found = step_->parameters.find(variable);
+  // Of one that was frozen after its use nothing is accumulated.
+  if (found == step_->parameters.end() || !RequiresGrad(variable)) return;
+  constexpr std::string_view kTakenAway = "the program has taken the gradient away";
+  const bool had_gradient = found->second.has_gradient;
+  PyRef gradient = autograd_->Grad(variable);
+  found->second.has_gradient = static_cast<bool>(gradient);
+  if (!gradient) {
     gradient = PyRef::Steal(PyObject_GetAttrString(variable, "main_grad"));
+    if (!gradient) DropError();
   }
-  if (!gradient || gradient.get() == Py_None) return DropError();
-  Accumulated(variable, gradient.get());
+  if (gradient && gradient.get() != Py_None) return Accumulated(variable, gradient.get());
+  // A hook of the program has used it up, like an optimizer that runs inside backward. What came
+  // was all of it, unless it was added to something.
+  if (came != nullptr) Accumulated(variable, came, had_gradient ? kTakenAway : std::string_view());
 }
 
-void ParameterGradients::Accumulated(PyObject* variable, PyObject* gradient) {
+void ParameterGradients::Accumulated(PyObject* variable, PyObject* gradient,
+                                     std::string_view reason) {
   const std::shared_ptr<Step> step = step_;
   const auto found = step->parameters.find(variable);
   if (found == step->parameters.end()) return;
   Parameter& parameter = found->second;
+  // Not of what came before: that may have been emitted without this one, which was frozen then.
+  const auto number = [&step](const Owner& owner) {
+    return std::max(owner.next, step->modules[owner.module].first_open);
+  };
   CapturedTensor captured;
-  const bool saves = std::ranges::any_of(parameter.owners, [&](const Owner& owner) {
-    return saves_(*step->modules[owner.module].info, parameter.accumulated);
-  });
+  const bool saves = reason.empty() && std::ranges::any_of(parameter.owners, [&](const Owner& o) {
+                       return saves_(*step->modules[o.module].info, number(o));
+                     });
   capture_(gradient, saves, &captured);
   if (step != step_) return;  // it has ended meanwhile
-  const uint32_t k = parameter.accumulated++;
+  if (!reason.empty()) {
+    captured.has_summary = false;
+    captured.later = nullptr;
+    captured.reason = reason;
+  }
   for (size_t i = 0; i < parameter.owners.size(); ++i) {
-    const Owner& owner = parameter.owners[i];
+    Owner& owner = parameter.owners[i];
     Module& module = step->modules[owner.module];
+    const uint32_t k = number(owner);
+    owner.next = k + 1;
     Pending& pending = module.pending[k];
     if (i + 1 == parameter.owners.size()) {
       pending.values[owner.parameter] = std::move(captured);
     } else {
       pending.values[owner.parameter] = captured;
     }
-    if (pending.values.size() >= module.expected) Emit(&module, k);
+    if (IsComplete(&module, k)) Emit(&module, k);
   }
 }
 
-void ParameterGradients::Emit(Module* module, uint32_t k) {
-  Entry entry{module->info, k, {}};
-  for (auto& [parameter, captured] : module->pending[k].values) {
-    entry.values.emplace_back(module->info->parameters[parameter].name, std::move(captured));
+// Asked now, not when the step began: programs freeze and unfreeze modules in the middle of it.
+// Asking may let other threads run, and one of them may emit the same entry.
+bool ParameterGradients::IsComplete(Module* module, uint32_t k) const {
+  const auto& parameters = module->info->parameters;
+  for (size_t p = 0; p < parameters.size(); ++p) {
+    const auto pending = module->pending.find(k);
+    if (pending == module->pending.end()) return false;
+    p = pending->second.waits_for = std::max(p, pending->second.waits_for);
+    if (p == parameters.size() || pending->second.values.contains(p)) continue;
+    if (RequiresGrad(parameters[p].value.get())) return false;
   }
-  module->pending.erase(k);
-  emit_(std::move(entry));
+  return module->pending.contains(k);
+}
+
+void ParameterGradients::Emit(Module* module, uint32_t k) {
+  while (module->first_open <= k) {  // one name is written once, and in order
+    const auto pending = module->pending.find(module->first_open++);
+    if (pending == module->pending.end()) continue;
+    Entry entry{module->info, pending->first, {}};
+    for (auto& [parameter, captured] : pending->second.values) {
+      entry.values.emplace_back(module->info->parameters[parameter].name, std::move(captured));
+    }
+    module->pending.erase(pending);
+    emit_(std::move(entry));
+  }
 }
 
 void ParameterGradients::EndStep() {
   const std::shared_ptr<Step> step = step_;
   for (Module& module : step->modules) {
-    while (!module.pending.empty()) Emit(&module, module.pending.begin()->first);
+    while (!module.pending.empty()) Emit(&module, module.pending.rbegin()->first);
   }
   for (auto& [variable, parameter] : step->parameters) {
-    parameter.accumulated = 0;
     if (parameter.hook == nullptr) continue;  // the usual case: the graph is gone
     auto* hook = reinterpret_cast<AccumulateHook*>(parameter.hook);
     hook->parameter = nullptr;

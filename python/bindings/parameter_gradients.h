@@ -43,26 +43,30 @@ class ParameterGradients {
   void EndStep();
 
   // Called by the hooks.
-  void Accumulated(PyObject* variable);
-  void Accumulated(PyObject* variable, PyObject* gradient);
+  /// `came`: what the node was to accumulate.
+  void AccumulatedByNode(PyObject* variable, PyObject* came);
+  /// `reason`: why there is no value.
+  void Accumulated(PyObject* variable, PyObject* gradient, std::string_view reason = {});
 
  private:
   struct Owner {
     size_t module;
     size_t parameter;
+    uint32_t next;  // k of the gradient that comes next
   };
   struct Parameter {
     PyRef value;
     std::vector<Owner> owners;
-    uint32_t accumulated = 0;
-    PyObject* hook = nullptr;  // alive as long as the node is; tells us when it dies
+    PyObject* hook = nullptr;   // alive as long as the node is; tells us when it dies
+    bool has_gradient = false;  // before the next accumulation
   };
   struct Pending {
     std::map<size_t, CapturedTensor> values;  // by parameter
+    size_t waits_for = 0;                     // those before it are there, or will not come
   };
   struct Module {
     std::shared_ptr<ModuleInfo> info;
-    size_t expected = 0;
+    uint32_t first_open = 0;  // k: those before it have been emitted
     std::map<uint32_t, Pending> pending;
   };
   struct Step {
@@ -72,6 +76,7 @@ class ParameterGradients {
   friend struct AccumulateHook;
 
   bool RequiresGrad(PyObject* parameter) const;
+  bool IsComplete(Module* module, uint32_t k) const;
   void Emit(Module* module, uint32_t k);
 
   AutogradAccess* autograd_;

@@ -118,6 +118,12 @@ void ValueWriter::Write(RecordBuilder* builder, std::string_view key, PyObject* 
   open.Leave();
 }
 
+bool ValueWriter::IsSeveral(PyObject* result) const {
+  return PyTuple_Check(result) &&
+         reinterpret_cast<PyObject*>(Py_TYPE(result)) != size_type_.get() &&
+         !IsNamedTuple(result, named_fields_name_.get());
+}
+
 void ValueWriter::WriteSequence(RecordBuilder* builder, std::string_view key, PyObject* value,
                                 int depth) {
   if (IsNamedTuple(value, named_fields_name_.get())) {

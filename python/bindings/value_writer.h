@@ -100,6 +100,9 @@ class ValueWriter {
   bool Capture(PyObject* tensor, bool save, const CaptureAs& as, CapturedTensor* captured);
 
   void Flatten(PyObject* value, FlatTensors* flat, int depth = 0) const;
+  /// Whether what a call gives back is a tuple of its results, like torch.return_types.max; what is
+  /// written as one value (lists, shapes, namedtuples) is one result.
+  bool IsSeveral(PyObject* result) const;
 
   /// Of what an object keeps from call to call: tensors in `value` and in two levels of containers
   /// in it. Of a container that grows, those that came last.

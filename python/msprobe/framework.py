@@ -45,6 +45,8 @@ class Framework(Protocol):
         holders         {type: name}: its objects are recorded with the tensor that is this attribute
         modes           {() -> how many modes of the program watch what is called: () -> context
                         manager without them}, if there are such
+        parameters      the name of the attribute in which a module has its own by name; without it
+                        those of parameters() are recorded, even if others take their places
         size_type       the type of shapes that is a tuple but not recorded as one, or None
         """
 

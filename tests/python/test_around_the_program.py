@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from conftest import read_dump
+from conftest import described_tensors, read_dump
 
 
 def test_what_a_compiler_looks_at_is_not_recorded(run_script, tmp_path):
@@ -94,3 +94,89 @@ def test_modes_of_the_program_see_what_they_see_without(path, run_script):
         """,
         env={"MSPROBE_FORCE_DEVICE_PATH": path},
     )
+
+
+SUBCLASS = """
+    import sys, torch
+    from torch import nn
+    from msprobe.pytorch import PrecisionDebugger
+
+    level, path = sys.argv[1:]
+
+    class Counting(torch.Tensor):
+        seen = []
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):
+            name = getattr(function, "__name__", "?")
+            cls.seen.append(f"{name} of {getattr(getattr(function, '__self__', None), '__name__', None)}")
+            return super().__torch_function__(function, types, args, kwargs or {})
+
+    class Open(torch.Tensor):
+        pass
+
+    class Closed(torch.Tensor):
+        closed = False
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):
+            if cls.closed and getattr(function, "__name__", "") == "__get__":
+                raise TypeError(f"{function.__self__.__name__} is of no concern")
+            return super().__torch_function__(function, types, args, kwargs or {})
+
+    def program(kind):
+        torch.manual_seed(0)
+        layer = nn.Linear(4, 4)
+        layer.weight = nn.Parameter(layer.weight.detach().as_subclass(kind))
+        model = nn.ModuleList([layer, nn.Sequential(nn.Linear(4, 4), nn.ReLU())])
+        x = torch.ones(2, 3, 4).as_subclass(kind).requires_grad_()
+        return model, lambda: run(model, x)
+
+    def run(model, x):
+        Closed.closed = True
+        y = x * 2
+        y.view(-1).mul_(2)
+        y = model[1](model[0](y))
+        if level == "debug" and collecting:
+            debugger.save(y, "y")
+        (y + y).sum().backward()
+
+    debugger = PrecisionDebugger(dump_path="dump", level=level, task="tensor")
+    collecting = False
+"""
+
+
+@pytest.mark.parametrize("level, path", [("L0", "0"), ("mix", "0"), ("mix", "1"), ("debug", "0")])
+def test_classes_of_the_program_see_what_they_see_without(level, path, run_script):
+    run_script(
+        SUBCLASS + """
+    model, train = program(Counting)
+    Counting.seen.clear()
+    train()
+    plain = list(Counting.seen)
+    model, train = program(Counting)
+    Counting.seen.clear()
+    collecting = True
+    with debugger.collect(model):
+        train()
+    assert plain == Counting.seen, set(Counting.seen) - set(plain)
+        """,
+        level, path, env={"MSPROBE_FORCE_DEVICE_PATH": path},
+    )
+
+
+@pytest.mark.parametrize("level", ["L0", "mix"])
+def test_gradients_of_tensors_whose_class_answers_nothing(level, run_script, tmp_path):
+    for kind in ("Open", "Closed"):
+        run_script(
+            SUBCLASS.replace('"dump"', f'"{kind}"') + f"""
+    model, train = program({kind})
+    with debugger.collect(model):
+        train()
+            """,
+            level, "0",
+        )
+    open_, closed = (read_dump(tmp_path / kind).data for kind in ("Open", "Closed"))
+    backward = [name for name in open_ if "backward" in name or "parameters_grad" in name]
+    assert backward and list(open_) == list(closed)
+    for name in backward:
+        for a, b in zip(described_tensors(open_[name]), described_tensors(closed[name]), strict=True):
+            assert [a[key] for key in ("shape", "Max", "Norm")] == [b[key] for key in ("shape", "Max", "Norm")], name

@@ -382,8 +382,8 @@ def test_groups_of_the_optimizer_and_of_clipping(foreach, collect):
     assert multiplied
     if foreach:
         assert {name.split(".")[1] for name in parts["optimizer"]} > {"_foreach_add_", "_foreach_addcdiv_"}
-        first = dump.data[multiplied[0]]["output"][0]
-        assert first["Max"] == pytest.approx(clipped[0])
+        (tensors,) = dump.data[multiplied[0]]["output"]  # a list is one result
+        assert tensors[0]["Max"] == pytest.approx(clipped[0])
 
 
 def test_a_step_in_one_line_on_the_class(debugger, tmp_path):

@@ -46,6 +46,7 @@ class TorchFramework:
             "size_type": torch.Size,
             "holders": tensors.holders(),
             "name_object": api_calls.name_object,
+            "parameters": "_parameters",
             "modes": {
                 torch._C._len_torch_function_stack: torch._C.DisableTorchFunction,
                 torch._C._len_torch_dispatch_stack: _disable_current_modes,
@@ -88,6 +89,7 @@ class TorchFramework:
         self._function_hook.remove()
 
     def watch_gradient(self, value: Any, save: Any) -> List[Callable[[], None]]:
-        if not (isinstance(value, torch.Tensor) and value.requires_grad):
-            return []
-        return [gradients.watch_tensor(value, save)]
+        with torch._C.DisableTorchFunctionSubclass():
+            if not (isinstance(value, torch.Tensor) and value.requires_grad):
+                return []
+            return [gradients.watch_tensor(value, save)]

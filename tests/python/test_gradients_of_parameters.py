@@ -1,0 +1,141 @@
+"""parameters_grad where programs freeze modules, and take gradients away, in the middle of a step."""
+
+import json
+
+import pytest
+import torch
+from torch import nn
+
+from conftest import PrecisionDebugger, read_dump, units
+
+
+def _recorded(directory):
+    """{k: what was accumulated} of the only module; each name is written once."""
+    (unit,) = units(directory)
+    names = []
+    json.loads((unit / "dump.json").read_text(), object_pairs_hook=lambda pairs: names.extend(k for k, _ in pairs))
+    names = [name for name in names if ".parameters_grad." in name]
+    assert len(names) == len(set(names)), names
+    dump = read_dump(directory)
+    assert dump.ledger["entries"]["unaccounted"] == 0
+    return {int(name.rpartition(".")[2]): {key: dump.tensor(value[0]) for key, value in entry.items()
+                                           if "data_name" in value[0]}
+            for name, entry in dump.data.items() if name in names}
+
+
+def _step(debugger, tmp_path, run, layer, **config):
+    d = debugger(task="tensor", level="L0", **config)
+    d.start(nn.ModuleList([layer]))
+    run()
+    d.stop()
+    d.step()
+    PrecisionDebugger._forget()
+    return _recorded(tmp_path / "dump")
+
+
+def _is(gradients, expected):
+    return list(gradients) == list(expected) and all(
+        torch.equal(gradients[name], value) for name, value in expected.items())
+
+
+def _grads(layer):
+    return {name: value.grad.clone() for name, value in layer.named_parameters()}
+
+
+@pytest.mark.parametrize("frozen", [["weight", "bias"], ["weight"], ["bias"]])
+def test_frozen_when_the_step_begins(frozen, debugger, tmp_path):
+    """As a discriminator is that the step before has left frozen."""
+    layer = nn.Linear(4, 2)
+    for name in frozen:
+        getattr(layer, name).requires_grad_(False)
+    expected = []
+
+    def run():
+        layer.requires_grad_(True)
+        for _ in range(2):
+            layer(torch.randn(3, 4)).sum().backward()
+            expected.append(_grads(layer))
+        layer.requires_grad_(False)
+
+    recorded = _step(debugger, tmp_path, run, layer)
+    assert list(recorded) == [0, 1]
+    assert all(_is(recorded[k], expected[k]) for k in (0, 1))
+
+
+def test_unfrozen_between_two_backward_passes(debugger, tmp_path):
+    layer = nn.Linear(4, 2)
+    layer.weight.requires_grad_(False)
+    expected = []
+
+    def run():
+        layer(torch.randn(3, 4)).sum().backward()
+        expected.append({"bias": layer.bias.grad.clone()})
+        layer.requires_grad_(True)
+        layer(torch.randn(3, 4)).sum().backward()
+        expected.append(_grads(layer))
+
+    recorded = _step(debugger, tmp_path, run, layer)
+    assert list(recorded) == [0, 1]
+    assert all(_is(recorded[k], expected[k]) for k in (0, 1))
+
+
+def test_frozen_after_it_was_used(debugger, tmp_path):
+    """Nothing is accumulated: what is there comes from before."""
+    layer = nn.Linear(4, 2)
+    layer(torch.randn(3, 4)).sum().backward()
+
+    def run():
+        loss = layer(torch.randn(3, 4)).sum()
+        layer.weight.requires_grad_(False)
+        loss.backward()
+
+    recorded = _step(debugger, tmp_path, run, layer)
+    assert _is(recorded[0], {"bias": layer.bias.grad})
+
+
+def test_an_optimizer_inside_backward_takes_the_gradient_away(debugger, tmp_path):
+    layer = nn.Linear(4, 2)
+    optimizers = {p: torch.optim.SGD([p], 0.1) for p in layer.parameters()}
+    names = {p: name for name, p in layer.named_parameters()}
+    expected = [{}, {}]
+
+    def use_up(parameter):
+        expected[-1 if expected[0].keys() >= {names[parameter]} else 0][names[parameter]] = parameter.grad.clone()
+        optimizers[parameter].step()
+        optimizers[parameter].zero_grad()
+
+    for parameter in layer.parameters():
+        parameter.register_post_accumulate_grad_hook(use_up)
+
+    def run():
+        for _ in range(2):
+            layer(torch.randn(3, 4)).sum().backward()
+
+    recorded = _step(debugger, tmp_path, run, layer)
+    assert layer.weight.grad is None
+    assert list(recorded) == [0, 1]
+    for k in (0, 1):
+        assert recorded[k].keys() == expected[k].keys() == {"weight", "bias"}
+        assert all(torch.equal(recorded[k][name], expected[k][name]) for name in names.values())
+
+
+def test_a_sum_that_is_taken_away_is_not_known(debugger, tmp_path):
+    layer = nn.Linear(4, 2, bias=False)
+    rounds = []
+
+    def use_up(parameter):
+        rounds.append(parameter.grad.clone())
+        if len(rounds) == 2:
+            parameter.grad = None
+
+    layer.weight.register_post_accumulate_grad_hook(use_up)
+
+    def run():
+        for _ in range(2):
+            layer(torch.randn(3, 4)).sum().backward()
+
+    recorded = _step(debugger, tmp_path, run, layer)
+    assert list(recorded) == [0, 1] and _is(recorded[0], {"weight": rounds[0]})
+    (weight,) = read_dump(tmp_path / "dump").data["Module.0.Linear.parameters_grad.1"]["weight"]
+    assert weight["shape"] == [2, 4] and weight["Max"] is None
+    assert weight["reason"] == "the program has taken the gradient away"
