@@ -414,19 +414,13 @@ void Collector::Exit(ThreadState* thread, Frame* frame, PyObject* result) {
     }
   }
   if (!frame->recorded) return;
+  PyRef tensors;
   if (frame->kind == CallKind::kDistributed) {
     if (DeferUntilWaited(frame, result)) return;
-    const std::vector<PyRef> outputs = CollectiveOutputs(*frame, result);
-    const PyRef tensors = PyRef::Steal(PyTuple_New(static_cast<Py_ssize_t>(outputs.size())));
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      PyTuple_SET_ITEM(tensors.get(), static_cast<Py_ssize_t>(i), Py_NewRef(outputs[i].get()));
-    }
-    values_.ResumeRecord(frame->name, frame->saves_tensors, frame->tensor_index);
-    WriteResult(frame, tensors.get());
-  } else {
-    values_.ResumeRecord(frame->name, frame->saves_tensors, frame->tensor_index);
-    WriteResult(frame, result);
+    tensors = CollectiveResult(*frame, result);
   }
+  values_.ResumeRecord(frame->name, frame->saves_tensors, frame->tensor_index);
+  WriteResult(frame, tensors ? tensors.get() : result);
   if (IsOfThisStep(*frame)) Emit(&frame->builder);
 }
 

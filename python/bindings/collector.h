@@ -134,6 +134,7 @@ class Collector : public GradientSink {
   void GiveUp(ThreadState* thread, Frame* frame);  // the call goes on without a record
   const Frame* Parent(const ThreadState& thread) const;
   std::vector<PyRef> CollectiveOutputs(const Frame& frame, PyObject* result) const;
+  PyRef CollectiveResult(const Frame& frame, PyObject* result) const;
   bool DeferUntilWaited(Frame* frame, PyObject* result);
   void FinishWaiting(Waiting* waiting, bool waited);
   void Decide(GradientRecord* record);

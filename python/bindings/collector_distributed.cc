@@ -43,6 +43,15 @@ std::vector<PyRef> Collector::CollectiveOutputs(const Frame& frame, PyObject* re
   return made.tensors.empty() ? frame.inputs.tensors : std::move(made.tensors);
 }
 
+PyRef Collector::CollectiveResult(const Frame& frame, PyObject* result) const {
+  const std::vector<PyRef> outputs = CollectiveOutputs(frame, result);
+  PyRef tensors = PyRef::Steal(PyTuple_New(static_cast<Py_ssize_t>(outputs.size())));
+  for (size_t i = 0; tensors && i < outputs.size(); ++i) {
+    PyTuple_SET_ITEM(tensors.get(), static_cast<Py_ssize_t>(i), Py_NewRef(outputs[i].get()));
+  }
+  return tensors;
+}
+
 bool Collector::DeferUntilWaited(Frame* frame, PyObject* result) {
   if (!waitable_) return false;
   std::vector<PyObject*> handles;

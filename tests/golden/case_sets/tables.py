@@ -39,6 +39,9 @@ def verdicts():
           "md5": small(out={RELU: tensor(md5="00000001")}, inputs={RELU: tensor(md5="0000000a")}),
           "md5b": small(out={RELU: tensor(md5="00000002")}, inputs={RELU: tensor(md5="0000000a")}),
           "npu_s": small(task="structure"), "bench_s": small(task="structure")})
+
+
+def recorded_in_part():
     def filled(value):
         """Collecting goes on with statistics when the disk is full."""
         dump = real(1.0)
@@ -278,6 +281,7 @@ def errors():
 
 def make():
     verdicts()
+    recorded_in_part()
     rows()
     matching()
     gate()

@@ -13,7 +13,9 @@ import type {
   UnitAnswer,
 } from "./types";
 
-type OpenAnswer = LoadingFile | (Omit<ReadyFile, "units"> & { units: UnitAnswer[] });
+type OpenAnswer =
+  | LoadingFile
+  | (Omit<ReadyFile, "units"> & { units: UnitAnswer[]; version?: string });
 
 /** A unit that is not summed up yet counts nothing. */
 function completeUnit(unit: UnitAnswer): Unit {
@@ -35,6 +37,14 @@ type Parameters = Record<string, string | number>;
 export class HttpSource implements Source {
   /** `base` is the address of the API, ending in a slash; relative ones count from the page. */
   constructor(private readonly base: string) {}
+
+  /** Of the files that were opened: units and nodes have their numbers in this version alone. */
+  private readonly versions = new Map<string, string>();
+
+  private known<Ref extends { file: string }>(ref: Ref): Ref & { v?: string } {
+    const v = this.versions.get(ref.file);
+    return v === undefined ? ref : { ...ref, v };
+  }
 
   private address(route: string, parameters: Parameters): string {
     const query = new URLSearchParams();
@@ -72,37 +82,56 @@ export class HttpSource implements Source {
   }
 
   files: Source["files"] = (signal) => this.get("files", {}, signal);
-  open: Source["open"] = async (file, u, signal) => {
-    const answer = await this.get<OpenAnswer>("open", { file, u }, signal);
+  open: Source["open"] = async (file, u, signal, again) => {
+    if (!again) this.versions.delete(file);
+    const answer = await this.get<OpenAnswer>("open", this.known({ file, u }), signal);
     if (answer.state === "loading") return answer;
-    return { ...answer, units: answer.units.map(completeUnit) };
+    const { version, ...ready } = answer;
+    if (version !== undefined) this.versions.set(file, version);
+    return { ...ready, units: answer.units.map(completeUnit) };
   };
   cancel: Source["cancel"] = (file) => this.ask("DELETE", "open", { file });
 
   rows: Source["rows"] = (unit, t, g, offset, limit, micro, signal) =>
     this.get(
       "rows",
-      { ...unit, t, g, offset, limit, ...(micro === null ? {} : { micro }) },
+      { ...this.known(unit), t, g, offset, limit, ...(micro === null ? {} : { micro }) },
       signal,
     );
 
   inside: Source["inside"] = async (unit, of, limit, signal) => {
     const text = of.map(([t, g]) => `${t}.${g}`).join(",");
-    return (await this.get<{ inside: Inside[] }>("inside", { ...unit, of: text, limit }, signal))
-      .inside;
+    return (
+      await this.get<{ inside: Inside[] }>(
+        "inside",
+        { ...this.known(unit), of: text, limit },
+        signal,
+      )
+    ).inside;
   };
 
   path: Source["path"] = (unit: UnitRef, node: NodeRef, { alone, page }, signal) =>
-    this.get("path", { ...unit, ...node, page, ...(alone ? { alone: 1 } : {}) }, signal);
+    this.get(
+      "path",
+      { ...this.known(unit), ...node, page, ...(alone ? { alone: 1 } : {}) },
+      signal,
+    );
 
   list: Source["list"] = (unit, filter: Filter, side, offset, limit, signal) =>
-    this.get("list", { ...unit, ...filter, side, offset, limit }, signal);
+    this.get("list", { ...this.known(unit), ...filter, side, offset, limit }, signal);
 
   search: Source["search"] = (unit, q, side, offset, limit, signal): Promise<Page<Item>> =>
-    this.get("search", { ...unit, q, side, offset, limit }, signal);
+    this.get("search", { ...this.known(unit), q, side, offset, limit }, signal);
 
   seek: Source["seek"] = async (unit, from, forward, filter, { alone, page }, signal) => {
-    const parameters = { ...unit, ...from, dir: forward ? 1 : -1, ...filter, path: 1, page };
+    const parameters = {
+      ...this.known(unit),
+      ...from,
+      dir: forward ? 1 : -1,
+      ...filter,
+      path: 1,
+      page,
+    };
     const answer = await this.get<Found | { item: null }>(
       "seek",
       alone ? { ...parameters, alone: 1 } : parameters,
@@ -112,26 +141,28 @@ export class HttpSource implements Source {
   };
 
   node: Source["node"] = (unit, side: Side, id, signal) =>
-    this.get("node", { ...unit, side, id }, signal);
+    this.get("node", { ...this.known(unit), side, id }, signal);
 
   overview: Source["overview"] = async (unit, bins, signal) =>
     (
       await this.get<{ bins: Awaited<ReturnType<Source["overview"]>> }>(
         "overview",
-        { ...unit, bins },
+        { ...this.known(unit), bins },
         signal,
       )
     ).bins;
 
-  divergence: Source["divergence"] = (unit, signal) => this.get("divergence", { ...unit }, signal);
+  divergence: Source["divergence"] = (unit, signal) =>
+    this.get("divergence", { ...this.known(unit) }, signal);
   matches: Source["matches"] = (unit, offset, limit, signal) =>
-    this.get("matches", { ...unit, offset, limit }, signal);
+    this.get("matches", { ...this.known(unit), offset, limit }, signal);
 
   match: Source["match"] = async (unit, t, g, children) => {
-    await this.ask("POST", "matches", { ...unit }, undefined, { t, g, children });
+    await this.ask("POST", "matches", { ...this.known(unit) }, undefined, { t, g, children });
   };
   unmatch: Source["unmatch"] = async (unit, pair) => {
-    await this.ask("DELETE", "matches", { ...unit }, undefined, pair ?? {});
+    await this.ask("DELETE", "matches", { ...this.known(unit) }, undefined, pair ?? {});
   };
-  matchesYaml: Source["matchesYaml"] = (unit) => this.address("matches.yaml", { ...unit });
+  matchesYaml: Source["matchesYaml"] = (unit) =>
+    this.address("matches.yaml", { ...this.known(unit) });
 }

@@ -1,6 +1,6 @@
 // @vitest-environment node
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { transformer } from "../../test_server/graphs";
 import { startServer } from "../../test_server/server";
 import { EmbeddedSource } from "./embedded_source";
@@ -198,4 +198,33 @@ describe.each(sources)("%s", (_name, make) => {
     await expect(wrong).rejects.toBeInstanceOf(ApiError);
     await expect(wrong).rejects.toMatchObject({ status: 404, fact: "no node has this name" });
   });
+});
+
+it("asks for the version of a file that it opened, until the file is opened anew", async () => {
+  const asked: string[] = [];
+  let version = 7;
+  vi.stubGlobal("fetch", async (address: string, { method }: RequestInit) => {
+    asked.push(`${method} ${address.replace("/api/", "")}`);
+    return Response.json({ state: "ready", units: [], version: String(version) });
+  });
+  const source = new HttpSource("/api/");
+  const ref = { file: "a.vis", u: 1 };
+  await source.open("a.vis", 1);
+  await source.node(ref, "t", 3);
+  await source.match(ref, 1, 2, false);
+  await source.open("a.vis", 1, undefined, true);
+  await source.node({ file: "b.vis", u: 0 }, "t", 3);
+  version = 8;
+  await source.open("a.vis", 1);
+  await source.unmatch(ref, null);
+  vi.unstubAllGlobals();
+  expect(asked).toEqual([
+    "GET open?file=a.vis&u=1",
+    "GET node?file=a.vis&u=1&v=7&side=t&id=3",
+    "POST matches?file=a.vis&u=1&v=7",
+    "GET open?file=a.vis&u=1&v=7",
+    "GET node?file=b.vis&u=0&side=t&id=3",
+    "GET open?file=a.vis&u=1",
+    "DELETE matches?file=a.vis&u=1&v=8",
+  ]);
 });

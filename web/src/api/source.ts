@@ -52,8 +52,13 @@ export interface Found {
 
 export interface Source {
   files(signal?: AbortSignal): Promise<FileList>;
-  /** Ready as soon as unit `u` can be shown. */
-  open(file: string, u: number, signal?: AbortSignal): Promise<ReadyFile | LoadingFile>;
+  /** Ready as soon as unit `u` can be shown; `again`: of the file as it was opened before. */
+  open(
+    file: string,
+    u: number,
+    signal?: AbortSignal,
+    again?: boolean,
+  ): Promise<ReadyFile | LoadingFile>;
   cancel(file: string): Promise<void>;
   rows(
     unit: UnitRef,

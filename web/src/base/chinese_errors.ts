@@ -6,6 +6,7 @@ const SENTENCES: Record<string, string> = {
   "the file is damaged": "文件已损坏",
   "build or compare again": "请重新构图或比对",
   "the file has changed since it was opened": "文件在打开之后发生了变化",
+  "reload the page": "请刷新页面",
   "open it again": "请重新打开",
   "open the file again": "请重新打开文件",
   "the file holds no step and rank": "文件中没有 step 与 rank",
@@ -55,6 +56,8 @@ const SENTENCES: Record<string, string> = {
   "close other files, or use a larger machine": "请关闭其他文件，或使用内存更大的机器",
   "use fewer threads (-j 1) or fewer ranks": "请减少线程（-j 1）或 rank",
   "the file is still being loaded": "文件仍在加载",
+  "other matches are still being compared": "其他匹配仍在比较",
+  "try again in a moment": "请稍后再试",
   "ask 'open' until it is ready": "请稍候再试",
   cancelled: "已取消",
   "one of the nodes has a partner already": "其中一个节点已有匹配",
@@ -65,6 +68,8 @@ const SENTENCES: Record<string, string> = {
   "match in a comparison, with a viewer that may save":
     "请在比对图中、以允许保存的方式启动查看后匹配",
   "the saved matches cannot be read: {}": "无法读取已保存的手动匹配：{}",
+  "{} of {} saved matches do not apply here, as their nodes are missing or have partners already; they stay saved":
+    "{} 个已保存的匹配（共 {} 个）在此不适用：节点不存在或已有匹配；它们仍被保存",
   "the search has too many stars": "搜索中的星号过多",
   "at most {} parts with stars between them are looked for": "最多搜索以星号分隔的 {} 个部分",
   "the request's query is too long": "请求过长",

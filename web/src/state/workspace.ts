@@ -112,7 +112,10 @@ export class Workspace {
     const { signal: left } = this.opening;
     try {
       for (;;) {
-        const answer = await ask(() => this.source.open(name, u, stopped), stopped);
+        const answer = await ask(
+          () => this.source.open(name, u, stopped, this.file.value !== null),
+          stopped,
+        );
         if (stopped.aborted) return false;
         if (answer.state === "ready") {
           this.file.value = answer;
@@ -141,7 +144,10 @@ export class Workspace {
         if (this.file.value?.units.some((unit) => unit.pending) !== true) break;
         await pause(wait);
         // Not with the unit that is wanted: of one that is damaged the server tells nothing else.
-        const answer = await ask(() => this.source.open(name, this.readable, stopped), stopped);
+        const answer = await ask(
+          () => this.source.open(name, this.readable, stopped, true),
+          stopped,
+        );
         if (!stopped.aborted && answer.state === "ready") this.file.value = answer;
       }
     } catch {
@@ -153,7 +159,7 @@ export class Workspace {
 
   /** Reads the counts again, after nodes were matched. */
   async refreshFile(): Promise<void> {
-    const answer = await ask(() => this.source.open(this.ref.file, this.u.value));
+    const answer = await ask(() => this.source.open(this.ref.file, this.u.value, undefined, true));
     if (answer.state === "ready" && answer.file === this.name.value) this.file.value = answer;
   }
 
