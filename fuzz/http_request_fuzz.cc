@@ -1,9 +1,12 @@
 // The bytes of a request, taken apart as the server does. Whatever they are, nothing is answered to
 // a page of another site, and a header of an answer is one line.
+#include <arpa/inet.h>
+
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <cstdint>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
 #include "server/responder.h"
@@ -19,7 +22,24 @@ bool Equal(std::string_view a, std::string_view b) {
   return beast::iequals({a.data(), a.size()}, {b.data(), b.size()});
 }
 
+/// 127.x.y.z is this machine, whatever follows; pages of others have no such name.
+bool IsLoopbackV4(std::string host) {
+  host = host.substr(0, host.find(':'));
+  in_addr address{};
+  return host.starts_with("127.") && ::inet_pton(AF_INET, host.c_str(), &address) == 1;
+}
+
+/// Every spelling of ::1 in brackets.
+bool IsLoopbackV6(std::string host) {
+  const size_t end = host.find(']');
+  if (!host.starts_with('[') || end == std::string::npos) return false;
+  host = host.substr(1, end - 1);
+  in6_addr address{};
+  return ::inet_pton(AF_INET6, host.c_str(), &address) == 1 && IN6_IS_ADDR_LOOPBACK(&address);
+}
+
 bool IsOurs(std::string_view host) {
+  if (IsLoopbackV4(std::string(host)) || IsLoopbackV6(std::string(host))) return true;
   for (const std::string_view name : {"localhost", "127.0.0.1", "[::1]"}) {
     const bool behind = host.size() > name.size() && (host[name.size()] == ':' || name == "[::1]");
     if (Equal(host.substr(0, name.size()), name) && (host.size() == name.size() || behind)) {

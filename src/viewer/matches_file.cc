@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
 #include <set>
 
 #include "base/file.h"
@@ -52,6 +53,7 @@ Result<HandMatches::NamePairs> ReadPairs(const ConfigValue& list) {
 
 Result<std::vector<SavedUnit>> ReadFile(const std::filesystem::path& path) {
   std::vector<SavedUnit> saved;
+  std::map<std::pair<std::optional<int64_t>, std::optional<int64_t>>, size_t> places;
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return saved;
   MSPROBE_ASSIGN_OR_RETURN(const ConfigJson file, ConfigJson::Read(path.string()));
@@ -59,9 +61,13 @@ Result<std::vector<SavedUnit>> ReadFile(const std::filesystem::path& path) {
   if (!units) return file.root().Error("the file holds no 'units'", "remove it to start anew");
   MSPROBE_ASSIGN_OR_RETURN(const std::vector<ConfigValue> list, units->List("units"));
   for (const ConfigValue& unit : list) {
-    SavedUnit& out = saved.emplace_back();
-    MSPROBE_ASSIGN_OR_RETURN(out.entry.step, OptionalInt(unit, "step"));
-    MSPROBE_ASSIGN_OR_RETURN(out.entry.rank, OptionalInt(unit, "rank"));
+    visfile::UnitEntry entry;
+    MSPROBE_ASSIGN_OR_RETURN(entry.step, OptionalInt(unit, "step"));
+    MSPROBE_ASSIGN_OR_RETURN(entry.rank, OptionalInt(unit, "rank"));
+    // A file that somebody edited may name a unit twice.
+    const auto [place, is_new] = places.try_emplace({entry.step, entry.rank}, saved.size());
+    if (is_new) saved.push_back({entry, {}});
+    SavedUnit& out = saved[place->second];
     const std::optional<ConfigValue> matches = unit.Find("matches");
     if (!matches) continue;
     MSPROBE_ASSIGN_OR_RETURN(const std::vector<ConfigValue> actions, matches->List("matches"));
