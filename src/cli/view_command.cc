@@ -70,10 +70,12 @@ Result<std::string> FileToExport(viewer::ViewerApi* api) {
   return std::string(text);
 }
 
-Status Export(viewer::ViewerApi* api, const std::string& path, const std::string& subtree) {
+Status Export(viewer::ViewerApi* api, const std::string& path, const std::string& subtree,
+              const base::CancelToken& cancel) {
   MSPROBE_ASSIGN_OR_RETURN(const std::string file, FileToExport(api));
   viewer::ExportLimits limits;
   limits.subtree = subtree;
+  limits.cancel = &cancel;
   MSPROBE_ASSIGN_OR_RETURN(const std::string data, api->ExportData(file, limits));
   MSPROBE_ASSIGN_OR_RETURN(const std::string page, server::RenderReport(data));
   constexpr const char* kAdvice = "choose another file with --export";
@@ -157,7 +159,7 @@ int RunView(const Arguments& arguments) {
   if (!api.ok()) return PrintFailure(api.status());
   if (arguments.Has("--export")) {
     const std::string report = arguments.Value("--export");
-    const Status exported = Export(api->get(), report, arguments.Value("--subtree"));
+    const Status exported = Export(api->get(), report, arguments.Value("--subtree"), cancel);
     if (!exported.ok()) return PrintFailure(exported);
     PrintAnswer("report", report, json);
     return 0;

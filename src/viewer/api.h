@@ -89,8 +89,12 @@ class Api final : public ViewerApi {
   Status CancelOpen(const Call& call);
   Result<FileContext> FindFile(const Query& query, OpenFiles::Freshness freshness);
   Result<UnitContext> FindUnit(const Query& query);
-  /// The numbers of the units that have a node of this name; of all, if it is empty.
-  static Result<std::vector<size_t>> UnitsWith(OpenFile* file, std::string_view node);
+  /// The units of a report, known before the first is written: links lead to these alone.
+  struct Exported {
+    std::vector<size_t> units;
+    std::vector<std::string> notes;  ///< which ones are left out, and why
+  };
+  Result<Exported> ChooseUnits(const FileContext& file, const ExportLimits& limits);
   bool CanMatch(const FileContext& file) const;
 
   // node_requests.cc

@@ -19,7 +19,6 @@ constexpr auto kOpenWait = std::chrono::milliseconds(200);
 constexpr auto kUnitWait = std::chrono::seconds(20);
 /// Requests that wait hold a thread of the server each: the rest of its threads answers others.
 constexpr int kMaxWaiting = 8;
-constexpr auto kExportWait = std::chrono::hours(24);
 
 Status StillLoading() {
   return {StatusCode::kUnsupported,
@@ -289,58 +288,109 @@ Status Api::CancelOpen(const Call& call) {
   return Status::Ok();
 }
 
-Result<std::vector<size_t>> Api::UnitsWith(OpenFile* file, std::string_view node) {
-  std::vector<size_t> with;
-  size_t number = 0;
-  do {
-    MSPROBE_ASSIGN_OR_RETURN(const auto unit, file->Unit(number, kExportWait));
-    if (unit == nullptr) return StillLoading();
-    const std::shared_lock lock(unit->mutex);
-    if (node.empty() || ReportPart::Has(unit->source->index(), node)) with.push_back(number);
-  } while (++number < file->source().units().size() && !node.empty());
-  while (node.empty() && number < file->source().units().size()) with.push_back(number++);
-  if (!with.empty()) return with;
-  return NotFoundError("no node has this name", "give the whole name, as the page shows it",
-                       std::string(node.substr(0, 200)));
+namespace {
+
+/// Waits for a unit, however long it takes, but not for longer than the user wants.
+Result<std::shared_ptr<LoadedUnit>> AwaitUnit(OpenFile* file, size_t number,
+                                              const base::CancelToken* cancel) {
+  for (;;) {
+    if (cancel != nullptr && cancel->cancelled()) return CancelledError();
+    MSPROBE_ASSIGN_OR_RETURN(auto unit, file->Unit(number, kOpenWait));
+    if (unit != nullptr) return unit;
+  }
+}
+
+/// The part of a unit that is exported; nullptr: all of it.
+Result<std::shared_ptr<ReportPart>> CutPart(const LoadedUnit& unit, compare::CompareMode mode,
+                                            const std::string& subtree) {
+  if (subtree.empty()) return std::shared_ptr<ReportPart>();
+  return ReportPart::Cut(unit.source, subtree, visfile::BandsOf(mode).back().lo);
+}
+
+std::string OfAll(size_t count, size_t all) {
+  return std::to_string(count) + " of " + std::to_string(all);
+}
+
+}  // namespace
+
+Result<Api::Exported> Api::ChooseUnits(const FileContext& file, const ExportLimits& limits) {
+  const visfile::VisSource& source = file.open->source();
+  const size_t all = source.units().size();
+  Exported chosen;
+  size_t unreadable = 0;
+  size_t others = 0;
+  uint64_t nodes = 0;
+  Status failure;
+  for (size_t number = 0; number < all; ++number) {
+    auto unit = AwaitUnit(file.open.get(), number, limits.cancel);
+    if (!unit.ok()) {
+      // One damaged rank does not hide the others.
+      if (unit.status().code() == StatusCode::kCancelled) return unit.status();
+      if (failure.ok()) failure = unit.status();
+      ++unreadable;
+      continue;
+    }
+    const std::shared_lock lock((*unit)->mutex);
+    if (!limits.subtree.empty() && !ReportPart::Has((*unit)->source->index(), limits.subtree)) {
+      ++others;
+      continue;
+    }
+    MSPROBE_ASSIGN_OR_RETURN(const auto part, CutPart(**unit, source.mode(), limits.subtree));
+    const visfile::UnitIndex& index = part == nullptr ? (*unit)->source->index() : part->index();
+    nodes += index.target.size() + index.golden.size();
+    if (nodes > limits.nodes) {
+      if (!chosen.units.empty()) break;
+      return LimitExceededError(
+          "the graph has " + std::to_string(nodes) + " nodes, too many for one page",
+          "export a part with --subtree NODE, or send the file and look at it with msprobe view",
+          file.resolved.path.string());
+    }
+    chosen.units.push_back(number);
+    files_.Trim();
+  }
+  if (chosen.units.empty() && !failure.ok()) return failure;
+  if (chosen.units.empty()) {
+    return NotFoundError("no node has this name", "give the whole name, as the page shows it",
+                         limits.subtree.substr(0, 200));
+  }
+  if (chosen.units.size() + unreadable + others < all) {
+    chosen.notes.push_back("only the first " + OfAll(chosen.units.size(), all) +
+                           " steps and ranks are in this report");
+  } else if (others > 0) {
+    chosen.notes.push_back(OfAll(chosen.units.size(), all) +
+                           " steps and ranks have this node; the others are not in this report");
+  }
+  if (unreadable > 0) {
+    chosen.notes.push_back(OfAll(unreadable, all) +
+                           " steps and ranks cannot be read: " + failure.ToString());
+  }
+  return chosen;
 }
 
 Result<std::string> Api::ExportData(std::string_view name, const ExportLimits& limits) {
   FileContext file;
   MSPROBE_ASSIGN_OR_RETURN(file.resolved, catalog_.Resolve(name));
   file = files_.Open(file.resolved, OpenFiles::Freshness::kNewest);
-  // Of the stages of a pipeline only some have the node.
-  MSPROBE_ASSIGN_OR_RETURN(const std::vector<size_t> chosen,
-                           UnitsWith(file.open.get(), limits.subtree));
+  // What the file holds is known once a unit of it is there, or said to be damaged.
+  const auto first = AwaitUnit(file.open.get(), 0, limits.cancel);
+  if (!first.ok() && file.open->state() != OpenFile::State::kReady) return first.status();
+  MSPROBE_ASSIGN_OR_RETURN(Exported chosen, ChooseUnits(file, limits));
   const visfile::VisSource& source = file.open->source();
   std::vector<visfile::UnitEntry> entries;
-  for (const size_t number : chosen) entries.push_back(source.units()[number]);
+  for (const size_t number : chosen.units) entries.push_back(source.units()[number]);
   std::string units;
   std::vector<std::string> summaries;
-  size_t count = 0;
-  uint64_t nodes = 0;
   DetailBudget details{limits.detail_bytes, 0};
-  for (; count < chosen.size(); ++count) {
-    MSPROBE_ASSIGN_OR_RETURN(const auto unit, file.open->Unit(chosen[count], kExportWait));
-    if (unit == nullptr) return StillLoading();
+  for (const size_t number : chosen.units) {
+    MSPROBE_ASSIGN_OR_RETURN(const auto unit, AwaitUnit(file.open.get(), number, limits.cancel));
     const std::shared_lock lock(unit->mutex);
-    std::shared_ptr<ReportPart> part;
-    if (!limits.subtree.empty()) {
-      const float worst_band = visfile::BandsOf(source.mode()).back().lo;
-      MSPROBE_ASSIGN_OR_RETURN(part, ReportPart::Cut(unit->source, limits.subtree, worst_band));
-    }
-    const visfile::UnitIndex& index = part == nullptr ? unit->source->index() : part->index();
-    nodes += index.target.size() + index.golden.size();
-    if (nodes > limits.nodes) {
-      if (count > 0) break;
-      return LimitExceededError(
-          "the graph has " + std::to_string(nodes) + " nodes, too many for one page",
-          "export a part with --subtree NODE, or send the file and look at it with msprobe view",
-          file.resolved.path.string());
-    }
-    if (count > 0) units.push_back(',');
+    MSPROBE_ASSIGN_OR_RETURN(const auto part, CutPart(*unit, source.mode(), limits.subtree));
+    if (!units.empty()) units.push_back(',');
     MSPROBE_RETURN_IF_ERROR(
         AppendEmbeddedUnit(*unit, part.get(), source.mode(), entries, &details, &units));
-    summaries.push_back(file.open->SummaryJson(index));
+    summaries.push_back(
+        file.open->SummaryJson(part == nullptr ? unit->source->index() : part->index()));
+    files_.Trim();
   }
   std::vector<std::string> notes;
   if (!limits.subtree.empty()) {
@@ -350,13 +400,7 @@ Result<std::string> Api::ExportData(std::string_view name, const ExportLimits& l
     notes.push_back("the values of " + std::to_string(details.left_out) +
                     " nodes are not in this report, to keep it small");
   }
-  if (count < source.units().size()) {
-    const std::string of = std::to_string(count) + " of " + std::to_string(source.units().size());
-    notes.push_back(count < chosen.size()
-                        ? "only the first " + of + " steps and ranks are in this report"
-                        : of +
-                              " steps and ranks have this node; the others are not in this report");
-  }
+  notes.insert(notes.end(), chosen.notes.begin(), chosen.notes.end());
   std::string data = R"({"version":1,"open":)";
   JsonWriter json(&data);
   json.BeginObject();

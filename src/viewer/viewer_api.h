@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "app/unit_job.h"
+#include "base/cancel.h"
 #include "msprobe/status.h"
 
 namespace msprobe::viewer {
@@ -39,6 +40,7 @@ struct ExportLimits {
   std::string subtree = {};  ///< a node's name: only what is in it; empty: all
   uint64_t nodes = 250'000;
   uint64_t detail_bytes = uint64_t{32} << 20;
+  const base::CancelToken* cancel = nullptr;
 };
 
 /// Answers the requests of docs/viewer-api.md about the files below one directory. Thread-safe;

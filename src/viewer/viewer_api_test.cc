@@ -352,11 +352,30 @@ TEST(ViewerFilesTest, ExportTellsWhatIsLeftOut) {
   const Result<std::string> few = asker.api().ExportData("a.vis.db", {.nodes = 16});
   ASSERT_TRUE(few.ok()) << few.status().ToString();
   EXPECT_THAT(*few, HasSubstr("only the first 2 of 3 steps and ranks"));
+  base::CancelToken cancel;
+  cancel.Cancel();
+  EXPECT_EQ(asker.api().ExportData("a.vis.db", {.cancel = &cancel}).status().code(),
+            StatusCode::kCancelled);
   const Result<std::string> bare = asker.api().ExportData("a.vis.db", {.detail_bytes = 1});
   ASSERT_TRUE(bare.ok());
   EXPECT_THAT(*bare, HasSubstr("nodes are not in this report"));
   EXPECT_EQ(asker.api().ExportData("a.vis.db", {.nodes = 3}).status().code(),
             StatusCode::kLimitExceeded);
+}
+
+TEST(ViewerFilesTest, ADamagedRankIsLeftOutOfAReport) {
+  const ScratchDirectory directory;
+  const SmallComparison small;
+  for (const char* rank : {"0", "1", "2"}) {
+    fixture::WriteVis(small, directory.path() / (std::string("a_rank") + rank + ".vis"));
+  }
+  std::filesystem::resize_file(directory.path() / "a_rank0.vis", 300);
+  Asker asker(directory.path());
+  const Result<std::string> data = asker.api().ExportData("a_rank*.vis", {});
+  ASSERT_TRUE(data.ok()) << data.status().ToString();
+  EXPECT_THAT(*data, HasSubstr("1 of 3 steps and ranks cannot be read: "));
+  EXPECT_THAT(*data, HasSubstr(R"("rank":2)"));
+  EXPECT_THAT(*data, Not(HasSubstr(R"("rank":0)")));
 }
 
 TEST(ViewerFilesTest, LoadingCanBeCancelledAtAnyTime) {

@@ -70,6 +70,7 @@ const SENTENCES: Record<string, string> = {
   "the saved matches cannot be read: {}": "无法读取已保存的手动匹配：{}",
   "{} of {} saved matches do not apply here, as their nodes are missing or have partners already; they stay saved":
     "{} 个已保存的匹配（共 {} 个）在此不适用：节点不存在或已有匹配；它们仍被保存",
+  "{} of {} steps and ranks cannot be read: {}": "{} 个 step 与 rank（共 {} 个）无法读取：{}",
   "the search has too many stars": "搜索中的星号过多",
   "at most {} parts with stars between them are looked for": "最多搜索以星号分隔的 {} 个部分",
   "the request's query is too long": "请求过长",
