@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <fstream>
 #include <future>
 #include <memory>
 #include <thread>
@@ -354,6 +355,18 @@ TEST(MatchesFileTest, WhatCouldNotBeReadAgainIsNotSaved) {
   const Status status = ChangeMatches(file, unit, {.made = {{long_name, long_name}}});
   EXPECT_EQ(status.code(), StatusCode::kLimitExceeded) << status.ToString();
   EXPECT_EQ(LoadMatches(file, unit).value(), few);
+}
+
+TEST(MatchesFileTest, AUnitThatIsNamedTwiceIsOne) {
+  const ScratchDirectory directory;
+  const std::filesystem::path file = directory.path() / "a.vis";
+  std::ofstream(MatchesPath(file)) << R"({"units":[{"step":0,"matches":[[["a","b"]]]},)"
+                                   << R"({"step":0,"matches":[[["c","d"]]]}]})";
+  const visfile::UnitEntry unit{0, std::nullopt};
+  const std::vector<HandMatches::NamePairs> both = {{{"a", "b"}}, {{"c", "d"}}};
+  EXPECT_EQ(LoadMatches(file, unit).value(), both);
+  EXPECT_TRUE(ChangeMatches(file, unit, {.removed = both.front()}).ok());
+  EXPECT_THAT(LoadMatches(file, unit).value(), testing::ElementsAre(both.back()));
 }
 
 TEST(MatchesFileTest, ViewersAtOneFileLoseNothingOfEachOther) {
