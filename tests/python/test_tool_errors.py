@@ -125,8 +125,9 @@ def test_an_order_while_the_tool_is_at_work_is_the_programs(where, order, run_sc
                 signal.raise_signal(orders.pop())
             return "a key"
 
-        if sys.argv[2] == "SystemExit":
-            signal.signal(signal.SIGINT, lambda *_: sys.exit(7))
+        # Not as it was inherited: whoever starts the tests in the background ignores it.
+        exits = sys.argv[2] == "SystemExit"
+        signal.signal(signal.SIGINT, (lambda *_: sys.exit(7)) if exits else signal.default_int_handler)
 
         class Key:
             __str__ = interrupt
