@@ -16,8 +16,8 @@ Result<std::filesystem::path> ReadPath(const formats::ConfigValue& root, const s
   const std::optional<formats::ConfigValue> value = root.Find(key);
   if (!value || value->is_null()) return std::filesystem::path();
   MSPROBE_ASSIGN_OR_RETURN(const std::string_view text, value->String(key));
-  if (text.empty()) {
-    return value->Error(key + " is empty", "give the directory of a dump, or leave the key out");
+  if (text.empty() && key == kKeys[0]) {
+    return value->Error(key + " is empty", "give the directory of the dump to look at");
   }
   if (text.find('\0') != std::string_view::npos) {
     return value->Error(key + " has a zero byte", "give the directory of a dump");
@@ -45,6 +45,10 @@ Result<CompareConfig> ReadCompareConfig(const std::filesystem::path& path,
   CompareConfig config;
   MSPROBE_ASSIGN_OR_RETURN(config.npu_path, ReadPath(root, kKeys[0]));
   MSPROBE_ASSIGN_OR_RETURN(config.bench_path, ReadPath(root, kKeys[1]));
+  if (config.bench_path.empty() && root.Find(kKeys[1])) {
+    diagnostics->Add(base::DiagnosticKind::kNote,
+                     InvalidArgumentError("bench_path is empty: nothing is compared", {}, path));
+  }
   if (config.npu_path.empty()) {
     return root.Error("npu_path is missing", "give the directory of the dump to look at");
   }

@@ -41,6 +41,10 @@ TEST(CompareConfigTest, OnlyTheTargetIsRequired) {
   ASSERT_TRUE(config.ok()) << config.status().ToString();
   EXPECT_TRUE(config->bench_path.empty());
   EXPECT_TRUE(config->print_compare_log);
+  const auto emptied = Read("{\"npu_path\": \"a\", \"bench_path\": \"\"}", &diagnostics);
+  ASSERT_TRUE(emptied.ok()) << emptied.status().ToString();
+  EXPECT_TRUE(emptied->bench_path.empty());
+  EXPECT_EQ(diagnostics.count(base::DiagnosticKind::kNote), 2U);
   EXPECT_FALSE(Read("{\"bench_path\": \"a\"}", &diagnostics).ok());
 }
 

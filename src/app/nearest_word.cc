@@ -32,14 +32,26 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+/// Words left out of a name make it far, and yet it is meant: is_print_log, is_print_compare_log.
+bool LeavesLettersOut(std::string_view word, std::string_view of) {
+  constexpr size_t kTellsEnough = 5;
+  if (word.size() < kTellsEnough) return false;
+  for (const char c : of) {
+    if (!word.empty() && Fold(word.front()) == Fold(c)) word.remove_prefix(1);
+  }
+  return word.empty();
+}
+
 }  // namespace
 
 std::string NearestWord(std::string_view word, std::span<const std::string> known) {
   if (word.size() > 64) return {};
   std::string best;
-  size_t best_distance = std::max<size_t>(1, word.size() / 3) + 1;
+  const size_t limit = std::max<size_t>(1, word.size() / 3);
+  size_t best_distance = limit + 1;
   for (const std::string& candidate : known) {
-    const size_t distance = EditDistance(word, candidate);
+    const size_t edits = EditDistance(word, candidate);
+    const size_t distance = LeavesLettersOut(word, candidate) ? std::min(edits, limit) : edits;
     if (distance < best_distance) {
       best_distance = distance;
       best = candidate;

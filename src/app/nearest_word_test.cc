@@ -20,6 +20,13 @@ TEST(NearestWordTest, SaysNothingWhereNothingIsNear) {
   EXPECT_EQ(NearestWord("x", {}), "");
 }
 
+TEST(NearestWordTest, LettersMayBeLeftOut) {
+  const std::vector<std::string> keys = {"npu_path", "bench_path", "is_print_compare_log"};
+  EXPECT_EQ(NearestWord("is_print_log", keys), "is_print_compare_log");
+  EXPECT_EQ(NearestWord("path", keys), "");
+  EXPECT_EQ(NearestWord("comment", keys), "");
+}
+
 TEST(NearestWordTest, SwappedNeighboursAreOneEdit) {
   const std::vector<std::string> words = {"level"};
   EXPECT_EQ(NearestWord("levle", words), "level");

@@ -88,6 +88,9 @@ TEST(ParseTest, FrameworkStandsInFrontOfTheCommand) {
   EXPECT_EQ(global->framework, "pytorch");
   EXPECT_EQ(global->command, Named("graph"));
   EXPECT_THAT(global->rest, ElementsAre("-f", "a"));
+  const auto joined = ParseGlobal(std::vector<std::string>{"--framework=mindspore"}, Commands());
+  ASSERT_TRUE(joined.ok()) << joined.status().ToString();
+  EXPECT_EQ(joined->framework, "mindspore");
   const std::vector<std::string> wrong = {"-f", "pytorhc", "graph"};
   EXPECT_THAT(ParseGlobal(wrong, Commands()).status().advice(), HasSubstr("'pytorch'"));
   const std::vector<std::string> unknown = {"grpah"};

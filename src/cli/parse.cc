@@ -10,6 +10,7 @@ namespace msprobe::cli {
 
 namespace {
 
+constexpr std::string_view kFrameworkIs = "--framework=";
 const std::vector<std::string> kFrameworks = {"pytorch", "mindspore"};
 
 std::string HelpHint(const Command& command) {
@@ -149,10 +150,12 @@ Result<GlobalArguments> ParseGlobal(std::span<const std::string> arguments,
       global.help = true;
     } else if (word == "-V" || word == "--version") {
       global.version = true;
-    } else if (word == "-f" || word == "--framework") {
-      const std::string value = i + 1 < arguments.size() ? arguments[++i] : std::string();
+    } else if (word == "-f" || word == "--framework" || word.starts_with(kFrameworkIs)) {
+      const bool apart = !word.starts_with(kFrameworkIs);
+      std::string value = apart ? "" : word.substr(kFrameworkIs.size());
+      if (apart && i + 1 < arguments.size()) value = arguments[++i];
       if (value.empty()) {
-        return InvalidArgumentError(word + " in front of the command needs a framework",
+        return InvalidArgumentError((apart ? word : "--framework") + " in front of the command needs a framework",
                                     "allowed: " + app::JoinWords(kFrameworks));
       }
       if (std::find(kFrameworks.begin(), kFrameworks.end(), value) == kFrameworks.end()) {

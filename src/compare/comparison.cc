@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <limits>
 #include <mutex>
 #include <utility>
 
@@ -193,7 +194,8 @@ class Comparer {
 };
 
 /// A collection of APIs has no record of its own: it is as bad as its worst child.
-void JudgeCollection(const graph::Graph& graph, graph::NodeId id, std::vector<NodeResult>* nodes) {
+void JudgeCollection(const graph::Graph& graph, graph::NodeId id, double worst_band,
+                     std::vector<NodeResult>* nodes) {
   NodeResult& result = (*nodes)[id];
   if (result.status == NodeStatus::kUnmatched) return;
   for (const graph::NodeId child : graph.children(id)) {
@@ -204,6 +206,10 @@ void JudgeCollection(const graph::Graph& graph, graph::NodeId id, std::vector<No
       result.reason = below.reason;
     }
   }
+  // As of any node: what could not be read must not look like a pass to who knows only the index.
+  if (result.status == NodeStatus::kUnreadable && result.index < worst_band) {
+    result.index = std::numeric_limits<double>::quiet_NaN();
+  }
 }
 
 /// Collections and what lies below each node, children first.
@@ -213,7 +219,9 @@ void JudgeParents(Comparison* comparison) {
   std::vector<NodeResult>& nodes = comparison->nodes;
   for (const graph::NodeId id : graph::CompletionOrder(graph)) {
     const graph::Node& node = graph.nodes[id];
-    if (node.kind == graph::NodeKind::kApiCollection) JudgeCollection(graph, id, &nodes);
+    if (node.kind == graph::NodeKind::kApiCollection) {
+      JudgeCollection(graph, id, worst_band, &nodes);
+    }
     NodeResult& result = nodes[id];
     if (std::isnan(result.worst_below) || result.index > result.worst_below) {
       result.worst_below = result.index;

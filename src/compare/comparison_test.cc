@@ -34,6 +34,21 @@ TEST(RealData, CollectionsTakeTheirWorstChild) {
   EXPECT_TRUE(std::isnan(result.node("DefaultModel").index));
 }
 
+TEST(RealData, ACollectionWithAnUnreadableChildIsNotFine) {
+  TestDump target("target"), golden("golden");
+  for (TestDump* dump : {&target, &golden}) {
+    dump->task = "tensor";
+    for (const char* name : {"Torch.a.0.forward", "Torch.b.0.forward"}) {
+      dump->Add(name, "", Forward({}, {Stored(std::string(name) + ".npy", "[2]")}));
+      if (dump == &target && name[6] == 'b') continue;
+      dump->WriteFloats(std::string(name) + ".npy", {1, 2}, {2});
+    }
+  }
+  const TestResult result = CompareDumps(target, golden);
+  EXPECT_EQ(result.node("Apis_Between_Modules.0").status, NodeStatus::kUnreadable);
+  EXPECT_TRUE(std::isnan(result.node("Apis_Between_Modules.0").index));
+}
+
 // ---- unreadable tensors ----
 
 class Unreadable : public testing::Test {
@@ -183,6 +198,7 @@ TEST(Structure, HasNoIndexAndSeesShapes) {
   EXPECT_TRUE(std::isnan(same.node(kApi).index));
   EXPECT_EQ(same.node(kApi).status, NodeStatus::kPass);
   EXPECT_EQ(compare("[3, 2]").node(kApi).status, NodeStatus::kError);
+  EXPECT_EQ(compare("[3, 2]").node(kApi).index, 1);
 }
 
 // ---- modes, index, status ----
@@ -229,6 +245,20 @@ TEST(Index, UnwrittenMemoryIsNeverSuspicious) {
   }
 }
 
+TEST(Index, UnwrittenMemoryThatCannotBeReadIsNoPass) {
+  TestDump target("target"), golden("golden");
+  const char* name = "Torch.empty.0.forward";
+  for (TestDump* dump : {&target, &golden}) {
+    dump->task = "tensor";
+    dump->Add(name, "", Forward({}, {Stored("output.npy", "[2]")}));
+  }
+  golden.WriteFloats("output.npy", {1, 2}, {2});
+  const TestResult result = CompareDumps(target, golden);
+  EXPECT_EQ(result.node(name).status, NodeStatus::kUnreadable);
+  EXPECT_TRUE(std::isnan(result.node(name).index));
+  EXPECT_EQ(result.value(name, 0).status, NodeStatus::kUnreadable);
+}
+
 NodeResult CompareRecords(const std::string& target, const std::string& golden,
                           const graph::MatchOptions& options = Loose()) {
   TestDump target_dump("target"), golden_dump("golden");
@@ -252,6 +282,21 @@ TEST(Status, StatisticsLookAtNorms) {
       CompareRecords(Forward({Norm("4.04")}, {Norm("4.2")}), Forward({Norm("4.0")}, {Norm("4.0")}))
           .status,
       NodeStatus::kPass);
+}
+
+TEST(Status, WithoutOutputsTheReasonNamesNone) {
+  for (const char* outputs : {"", ", \"output\": []", ", \"output\": [null]"}) {
+    const auto record = [&](const std::string& tensor) {
+      return "{\"input_args\": [" + tensor + "], \"input_kwargs\": {}" + outputs + "}";
+    };
+    TestDump target("target"), golden("golden");
+    target.Add(kApi, "", record(TestTensor::Of("9.0").Json()));
+    golden.Add(kApi, "", record(TestTensor::Of("1.0").Json()));
+    const TestResult result = CompareDumps(target, golden);
+    EXPECT_EQ(result.node(kApi).index, 1) << outputs;
+    EXPECT_EQ(result.node(kApi).status, NodeStatus::kError) << outputs;
+    EXPECT_THAT(result.reason(kApi), HasSubstr("a norm differs by more than half")) << outputs;
+  }
 }
 
 TEST(Status, WhatIsNoNumber) {

@@ -205,6 +205,7 @@ void NodeComparer::CompareValue(size_t index, ValueResult* result, Evidence* evi
   const Value& target = target_record_.values[index];
   evidence->section = target.section;
   evidence->is_tensor = target.kind == ValueKind::kTensor;
+  evidence->is_null = target.kind == ValueKind::kNull;
   result->golden_value = pairs_.golden_of_target[index];
   if (result->golden_value == kNoValue) {
     if (evidence->is_tensor && !golden_damaged_) {
@@ -414,8 +415,11 @@ void NodeComparer::Judge(graph::NodeId node, NodeResult* result) {
   if (name.kind == graph::NodeKind::kApi && ReturnsUnwrittenMemory(name.api) &&
       result->status != NodeStatus::kUnreadable) {
     for (size_t i = 0; i < result->values_size; ++i) {
-      results_.values[result->values_begin + i].status = NodeStatus::kPass;
+      ValueResult& value = results_.values[result->values_begin + i];
+      if (!value.unreadable) value.status = NodeStatus::kPass;
     }
+    JudgeValues(result);
+    if (result->status == NodeStatus::kUnreadable) return;
     result->index = mode_ == CompareMode::kStructure ? kNaN : 0;
     result->reason = results_.reasons.Intern("its output is memory that nobody has written yet");
     return;
@@ -430,7 +434,7 @@ void NodeComparer::Judge(graph::NodeId node, NodeResult* result) {
   }
   // What could not be read must not look like a pass in a viewer that knows only the index.
   if (result->status == NodeStatus::kUnreadable) return;
-  result->index = mismatched && mode_ != CompareMode::kStructure ? 1 : NodeIndex(mode_, evidence_);
+  result->index = mismatched ? 1 : NodeIndex(mode_, evidence_);
   if (std::isnan(result->index) && !evidence_.empty() && mode_ != CompareMode::kStructure) {
     Raise(NodeStatus::kWarning, "not compared: nothing that can be compared was recorded", result);
   }

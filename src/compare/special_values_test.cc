@@ -226,6 +226,27 @@ TEST(RealData, StatisticsStandInForAMissingFile) {
   EXPECT_THAT(none.reason(kApi), HasSubstr("not compared: target has no tensor file"));
 }
 
+TEST(RealData, OneMissingFileLeavesTheElementsOfTheOthers) {
+  const auto compare = [](const char* known_norm) {
+    TestDump target("target"), golden("golden");
+    const auto record = [](const char* norm) {
+      const TestTensor known{"1.0", "0.0", "0.5", norm, "torch.float32", "[2]"};
+      return Forward({Stored("input.npy", "[4]"), known.Json()}, {Stored("output.npy", "[4]")});
+    };
+    for (TestDump* dump : {&target, &golden}) {
+      dump->task = "tensor";
+      dump->WriteFloats("input.npy", {1, 2, 3, 4}, {4});
+    }
+    target.WriteFloats("output.npy", {4, 1, 2, 3}, {4});  // of the same norm
+    golden.WriteFloats("output.npy", {1, 2, 3, 4}, {4});
+    target.Add(kApi, "", record(known_norm));
+    golden.Add(kApi, "", record("2.0"));
+    return CompareDumps(target, golden, Loose()).node(kApi).status;
+  };
+  EXPECT_EQ(compare("2.0"), NodeStatus::kError);
+  EXPECT_EQ(compare("20.0"), NodeStatus::kPass);  // that input may be why
+}
+
 TEST(SpecialValues, ScalarsHaveCosineOneOrMinusOne) {
   EXPECT_EQ(CompareStored({2}, {2}, {}, {}).value(kApi, 1).metrics[0], 1);
   EXPECT_EQ(CompareStored({2}, {-2}, {}, {}).value(kApi, 1).metrics[0], -1);

@@ -35,6 +35,7 @@ ChecksumVerdict JudgeChecksum(std::string_view target, std::string_view golden);
 struct Evidence {
   dump::Section section = dump::Section::kInput;
   bool is_tensor = false;
+  bool is_null = false;
   bool compared = false;
   bool by_statistics = false;  ///< real data: a tensor file is missing
   double error = 0;            ///< statistics: largest relative error; md5: 0 or 1; may be infinite

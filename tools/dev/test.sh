@@ -62,10 +62,10 @@ test_sanitizers() {
   configure_and_build build-asan all -DCMAKE_BUILD_TYPE=RelWithDebInfo -DMSPROBE_SANITIZE=address,undefined
   run_ctest build-asan
   say "C++ tests under TSan"
-  configure_and_build build-tsan "msprobe_base_test msprobe_dump_test msprobe_compare_test" \
+  configure_and_build build-tsan "msprobe_base_test msprobe_dump_test msprobe_compare_test msprobe_viewer_test" \
     -DCMAKE_BUILD_TYPE=RelWithDebInfo -DMSPROBE_SANITIZE=thread
   local program
-  for program in base dump compare; do
+  for program in base dump compare viewer; do
     count_step "tsan $program" env TSAN_OPTIONS=halt_on_error=1 "build-tsan/bin/msprobe_${program}_test" --gtest_brief=1
   done
 }

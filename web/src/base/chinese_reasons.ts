@@ -26,6 +26,10 @@ const SENTENCES: Record<string, string> = {
   "most elements of the inputs agree, most of the outputs do not":
     "输入的多数元素一致，输出的多数元素不一致",
   "the cosine of the outputs is far below that of the inputs": "输出的余弦相似度远低于输入",
+  "a norm differs by more than half": "某个范数相差一半以上",
+  "a norm differs": "某个范数不同",
+  "many elements of a tensor differ": "某个张量有许多元素不同",
+  "the cosine of a tensor is low": "某个张量的余弦相似度很低",
   "the checksum differs": "校验值不同",
   "the dtype differs": "dtype 不同",
   "the shape differs": "shape 不同",
