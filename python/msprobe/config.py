@@ -15,6 +15,7 @@ DATA_MODES = ("all", "forward", "backward", "input", "output")
 SUMMARY_MODES = ("statistics", "md5", "xor")
 FILE_FORMATS = ("npy", "pt")
 RISK_LEVELS = ("ALL", "CORE", "FOCUS")
+MAX_BYTES = 16 << 20  # of the file
 TOP_KEYS = (
     "task", "dump_path", "rank", "step", "level", "async_dump", "dump_enable", "extra_info",
     "overwrite", "precision", "risk_level",
@@ -75,10 +76,14 @@ def load_config(path: Optional[str], **arguments: Any) -> Config:
 
 def read_json(path: str) -> Dict[str, Any]:
     try:
-        with open(path, encoding="utf-8-sig") as file:  # editors may put a mark first
-            data = json.load(file)
+        with open(path, "rb") as file:
+            text = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise MsprobeError(f"config_path cannot be read ({error.strerror}): {path}") from None
+    if len(text) > MAX_BYTES:
+        raise MsprobeError(f"The configuration has more than {MAX_BYTES >> 20} MiB: {path}")
+    try:
+        data = json.loads(text.decode("utf-8-sig"))  # editors may put a mark first
     except (ValueError, RecursionError) as error:
         raise MsprobeError(f"The configuration is not valid JSON ({error}): {path}") from None
     if not isinstance(data, dict):

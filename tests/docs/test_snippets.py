@@ -1,6 +1,6 @@
 """Every snippet of the documentation runs: shell, Python and JSON blocks of README.md and docs/.
 
-A block marked ```text is not run. Shell blocks find two dumps under every name that the documents use;
+A block marked ```text is not run; right below a shell block it is part of what that prints. Shell blocks find two dumps under every name that the documents use;
 servers are started, must print their address, and are stopped. ./dev commands must exist.
 """
 
@@ -22,7 +22,8 @@ CLI = Path(os.environ.get("MSPROBE_CLI", ROOT / "build/bin/msprobe"))
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 HERE = Path(__file__).resolve().parent
 TARGETS = ("npu_dump", "new", "target", "dump", "./npu_dump")
-GOLDENS = ("gpu_dump", "cpu_dump", "reference", "golden", "good1", "good2")
+GOLDENS = ("gpu_dump", "cpu_dump", "golden", "good1", "good2")
+SHELLS = ("bash", "sh", "shell")
 
 
 class Snippet(NamedTuple):
@@ -30,15 +31,17 @@ class Snippet(NamedTuple):
     line: int
     language: str
     text: str
+    answer: str
 
 
 def snippets() -> list[Snippet]:
     found = []
     for path in DOCUMENTS:
         text = path.read_text()
-        for match in re.finditer(r"^```(\w+)\n(.*?)^```", text, re.M | re.S):
+        for match in re.finditer(r"^```(\w+)\n(.*?)^```\n(?:\n```text\n(.*?)^```)?", text, re.M | re.S):
             line = text[: match.start()].count("\n") + 1
-            found.append(Snippet(str(path.relative_to(ROOT)), line, match[1], match[2]))
+            answer = match[3] if match[1] in SHELLS else ""
+            found.append(Snippet(str(path.relative_to(ROOT)), line, match[1], match[2], answer or ""))
     return found
 
 
@@ -62,7 +65,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@of("bash", "sh", "shell")
+@of(*SHELLS)
 def test_shell(snippet: Snippet, folder: Path) -> None:
     script = re.sub(r"(^|\s)\./dev\b", r"\1dev_command", snippet.text, flags=re.M)
     prelude = (HERE / "prelude.sh").read_text()
@@ -71,6 +74,11 @@ def test_shell(snippet: Snippet, folder: Path) -> None:
     done = subprocess.run(["bash", "-c", prelude + script], cwd=folder, env=environment, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=240, check=False)
     assert done.returncode == 0, done.stdout
+    assert snippet.answer in done.stdout
+
+
+def test_the_worked_example_has_an_answer() -> None:
+    assert [item.line for item in snippets() if item.document == "docs/locating.md" and item.answer]
 
 
 @of("python")

@@ -23,9 +23,9 @@ def snippet(heading: str, language: str) -> str:
 
 @pytest.fixture(params=["bench", "npu"])
 def folder(request, tmp_path):
-    """Dumps called new and reference; equal, or with one culprit."""
+    """Dumps called new and golden; equal, or with one culprit."""
     shutil.copytree(INPUT / request.param, tmp_path / "new")
-    shutil.copytree(INPUT / "bench", tmp_path / "reference")
+    shutil.copytree(INPUT / "bench", tmp_path / "golden")
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/msprobe").symlink_to(program())
     return tmp_path, request.param == "npu"

@@ -90,6 +90,21 @@ def test_a_mark_at_the_beginning_of_the_file(tmp_path):
     assert _load(tmp_path, '\ufeff{"dump_path": "a", "level": "L0"}').level == "L0"
 
 
+@pytest.mark.parametrize("surplus", [0, 1])
+def test_the_largest_file(surplus, tmp_path):
+    text = '{"dump_path": "a"}'.ljust((16 << 20) + surplus)
+    if surplus == 0:
+        assert _load(tmp_path, text).dump_path == "a"
+        return
+    with pytest.raises(MsprobeError, match=r"^The configuration has more than 16 MiB: .*config\.json$"):
+        _load(tmp_path, text)
+
+
+def test_a_file_without_end():
+    with pytest.raises(MsprobeError, match="more than 16 MiB: /dev/zero"):
+        load_config("/dev/zero")
+
+
 def test_the_home_directory(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     assert _load(tmp_path, {"dump_path": "~/dump"}).dump_path == f"{tmp_path}/dump"

@@ -13,7 +13,7 @@ import type {
   Unit,
 } from "../src/api/types";
 import { itemOf, UnitData } from "../src/api/unit_data";
-import { isWorse, isWorseStatus } from "../src/model/paint";
+import { isWorseIn, LEVELS, STATUSES } from "../src/model/paint";
 
 export const BANDS: Band[] = [
   ["#FFFCF3", 0, 0.2, "very low"],
@@ -152,7 +152,7 @@ export class GraphMaker {
 
 function addOverflow(parent: EmbeddedBrief, level: Overflow, count: number): void {
   if (level === parent.overflow_inside && level !== "") parent.overflow_count += count;
-  if (!isWorse(level, parent.overflow_inside)) return;
+  if (!isWorseIn(LEVELS, level, parent.overflow_inside)) return;
   parent.overflow_inside = level;
   parent.overflow_count = count;
 }
@@ -160,7 +160,7 @@ function addOverflow(parent: EmbeddedBrief, level: Overflow, count: number): voi
 function addStatus(parent: EmbeddedBrief, status: NodeStatus, count: number): void {
   if (status === "" || status === "unmatched" || status === "pass") return;
   if (status === parent.status_inside) parent.status_count += count;
-  if (!isWorseStatus(status, parent.status_inside)) return;
+  if (!isWorseIn(STATUSES, status, parent.status_inside)) return;
   parent.status_inside = status;
   parent.status_count = count;
 }

@@ -36,19 +36,11 @@ export function paintOf(coloring: Coloring, bands: readonly Band[], verdict: Ver
 }
 
 /** Words from fine to worst; the last one is red. */
-const LEVELS = ["", "medium", "high", "critical"] as const;
-const STATUSES = ["", "unmatched", "pass", "warning", "unreadable", "error"] as const;
+export const LEVELS = ["", "medium", "high", "critical"] as const;
+export const STATUSES = ["", "unmatched", "pass", "warning", "unreadable", "error"] as const;
 
-function isWorseIn<Word>(words: readonly Word[], one: Word, other: Word): boolean {
+export function isWorseIn<Word>(words: readonly Word[], one: Word, other: Word): boolean {
   return words.indexOf(one) > words.indexOf(other);
-}
-
-export function isWorse(one: Overflow, other: Overflow): boolean {
-  return isWorseIn(LEVELS, one, other);
-}
-
-export function isWorseStatus(one: NodeStatus, other: NodeStatus): boolean {
-  return isWorseIn(STATUSES, one, other);
 }
 
 /** Of a unit. */
