@@ -155,8 +155,9 @@ Result<GlobalArguments> ParseGlobal(std::span<const std::string> arguments,
       std::string value = apart ? "" : word.substr(kFrameworkIs.size());
       if (apart && i + 1 < arguments.size()) value = arguments[++i];
       if (value.empty()) {
-        return InvalidArgumentError((apart ? word : "--framework") + " in front of the command needs a framework",
-                                    "allowed: " + app::JoinWords(kFrameworks));
+        return InvalidArgumentError(
+            (apart ? word : "--framework") + " in front of the command needs a framework",
+            "allowed: " + app::JoinWords(kFrameworks));
       }
       if (std::find(kFrameworks.begin(), kFrameworks.end(), value) == kFrameworks.end()) {
         return InvalidArgumentError(

@@ -109,9 +109,9 @@ NodeVerdict JudgeRealDataNode(const NodeExtremes& node) {
                         : "many elements of a tensor differ"};
   }
   if (in.cosine > 0.9 && in.cosine - out.cosine > 0.1) {
-    return {NodeStatus::kWarning,
-            has_outputs ? "the cosine of the outputs is far below that of the inputs"
-                        : "the cosine of a tensor is low"};
+    return {NodeStatus::kWarning, has_outputs
+                                      ? "the cosine of the outputs is far below that of the inputs"
+                                      : "the cosine of a tensor is low"};
   }
   return {};
 }
