@@ -80,6 +80,7 @@ struct Frame {
   // Gradients.
   GradientRecordRef gradient;   ///< null: none can come
   std::vector<PyRef> replaced;  ///< what the call gets in place of its arguments; empty: the same
+  PyRef give_back;              ///< to call when the call has ended; null: nothing to do
   int64_t first_sequence = 0;
   size_t watch_begin = 0;
 };

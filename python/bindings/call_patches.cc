@@ -253,12 +253,19 @@ bool ChangesFirstArgument(const std::string& prefix) {
   static const std::unordered_set<std::string_view> kOperators = {
       "__iadd__", "__isub__", "__imul__", "__itruediv__", "__ifloordiv__", "__imod__",   "__ipow__",
       "__iand__", "__ior__",  "__ixor__", "__ilshift__",  "__irshift__",   "__setitem__"};
+  // Of ops: they write into a parameter. Methods of tensors that are called so give a new tensor.
+  static const std::unordered_set<std::string_view> kFunctions = {
+      "assign",         "assign_add",     "assign_sub",     "index_add",        "inplace_index_add",
+      "scatter_add",    "scatter_sub",    "scatter_mul",    "scatter_div",      "scatter_max",
+      "scatter_min",    "scatter_update", "scatter_nd_add", "scatter_nd_sub",   "scatter_nd_mul",
+      "scatter_nd_div", "scatter_nd_max", "scatter_nd_min", "scatter_nd_update"};
   if (prefix.empty()) return false;  // all modules are called through one function
   std::string_view name(prefix);
   name.remove_suffix(1);
   name.remove_prefix(name.rfind('.') + 1);
   if (kOperators.contains(name)) return true;
   if (name.ends_with('_') && !name.ends_with("__")) return true;
+  if (prefix.starts_with("Functional.")) return kFunctions.contains(name);
   if (!prefix.starts_with("Primitive.")) return false;
   return name.starts_with("Assign") || name.starts_with("Inplace") || name.starts_with("Scatter") ||
          name.starts_with("Apply");

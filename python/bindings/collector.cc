@@ -146,24 +146,6 @@ PyObject* Collector::CallBackward(CallSite* site, PyObject* const* args, size_t 
   return result;
 }
 
-std::shared_ptr<CallSite> Collector::SiteOf(CallSite* site, PyObject* object) {
-  const auto [place, is_new] = object_sites_.try_emplace(object);
-  ObjectSite& entry = place->second;
-  if (!is_new) return entry.site;
-  entry.object = PyRef::Borrow(object);
-  const PyRef name = PyRef::Steal(PyObject_CallOneArg(name_object_.get(), object));
-  if (!name) TheErrors().Take("naming an object");
-  if (!name || !PyUnicode_Check(name.get())) return nullptr;
-  auto own = std::make_shared<CallSite>();
-  own->kind = site->kind;
-  own->prefix = std::string(Utf8(name.get())) + ".";
-  own->in_place = ChangesFirstArgument(own->prefix);
-  own->original = site->original;
-  own->counter = CounterOf(own->prefix);
-  object_sites_[object] = {PyRef::Borrow(object), own};  // naming may have emptied the table
-  return own;
-}
-
 PyObject* Collector::CallGroup(CallSite* site, PyObject* const* args, size_t flags,
                                PyObject* names) {
   ThreadState& thread = CurrentThread();
@@ -319,7 +301,7 @@ void Collector::Enter(ThreadState* thread, Frame* frame, CallSite* site,
     if (!IsOfThisStep(*frame)) return;
   }
   if (taps_ == nullptr || !filter.backward || frame->kind == CallKind::kDistributed ||
-      !taps_->GradMode()) {
+      !taps_->GradMode(*frame)) {
     return;
   }
   frame->gradient = GradientRecordRef(new GradientRecord);

@@ -115,7 +115,10 @@ class Collector : public GradientSink {
   PyObject* CallModule(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
   PyObject* CallCompiled(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
   PyObject* CallBackward(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
+  /// Null: calls of the object are not recorded.
   std::shared_ptr<CallSite> SiteOf(CallSite* site, PyObject* object);
+  std::string NameOfObject(PyObject* object) const;  ///< with a dot at its end; or empty
+  static std::shared_ptr<CallSite> NewObjectSite(const CallSite& site, const std::string& prefix);
   PyObject* CallGroup(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
   PyObject* CallWait(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
   bool CollectInputs(const Arguments& arguments, FlatTensors* inputs) const;
@@ -174,6 +177,7 @@ class Collector : public GradientSink {
     std::shared_ptr<CallSite> site;  // null: not recorded
   };
   std::unordered_map<PyObject*, ObjectSite> object_sites_;
+  std::unordered_map<std::string, std::shared_ptr<CallSite>> compiled_sites_;  ///< by name
   std::vector<RecordBuilder> deferred_;  // from the first that waits for a device
   uint64_t deferred_bytes_ = 0;
   bool writes_deferred_ = false;

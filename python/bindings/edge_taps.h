@@ -44,7 +44,7 @@ class EdgeTaps : public GradientTaps {
  public:
   EdgeTaps(AutogradAccess* autograd, TensorReader* reader, GradientSink* sink);
 
-  bool GradMode() const override { return autograd_->GradMode(); }
+  bool GradMode(const Frame&) const override { return autograd_->GradMode(); }
   void Enter(ThreadState* thread, Frame* frame, const FlatTensors& inputs,
              const CallArguments& arguments) override;
   void Exit(ThreadState* thread, Frame* frame, const FlatTensors& outputs,

@@ -23,7 +23,8 @@ class GradientSink {
 class GradientTaps {
  public:
   virtual ~GradientTaps() = default;
-  virtual bool GradMode() const = 0;
+  /// Whether the call that begins may make what backward goes through.
+  virtual bool GradMode(const Frame& frame) const = 0;
   /// frame.gradient is set: notes the inputs. May fill frame.replaced.
   virtual void Enter(ThreadState* thread, Frame* frame, const FlatTensors& inputs,
                      const CallArguments& arguments) = 0;

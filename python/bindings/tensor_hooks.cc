@@ -149,10 +149,15 @@ TensorHooks::TensorHooks(Functions functions, TensorReader* reader, GradientSink
   the_hooks = this;
 }
 
-bool TensorHooks::GradMode() const {
+bool TensorHooks::GradMode(const Frame& frame) const {
   const PyRef answer = PyRef::Steal(PyObject_CallNoArgs(functions_.grad_mode.get()));
   if (!answer) TheErrors().Take("asking for the grad mode");
-  return answer.get() == Py_True;
+  if (answer.get() == Py_True || frame.module == nullptr) return answer.get() == Py_True;
+  // A cell with set_grad() switches it on when it runs, and off again.
+  static PyObject* const name = PyUnicode_InternFromString("requires_grad");
+  const PyRef begins = PyRef::Steal(PyObject_GetAttr(frame.module->module.get(), name));
+  if (!begins) DropError();
+  return begins.get() == Py_True;
 }
 
 void TensorHooks::Enter(ThreadState*, Frame* frame, const FlatTensors& inputs,
@@ -178,8 +183,11 @@ void TensorHooks::Enter(ThreadState*, Frame* frame, const FlatTensors& inputs,
     if (!hook) return;
     PyList_SET_ITEM(hooks.get(), static_cast<Py_ssize_t>(i), Py_NewRef(hook.get()));
   }
-  const PyRef aliases = PyRef::Steal(PyObject_CallFunctionObjArgs(
-      functions_.hook_inputs.get(), tensors.get(), hooks.get(), nullptr));
+  const PyRef made = PyRef::Steal(
+      PyObject_CallFunctionObjArgs(functions_.hook_inputs.get(), tensors.get(), hooks.get(),
+                                   frame->kind == CallKind::kModule ? Py_True : Py_False, nullptr));
+  const bool is_pair = made && PyTuple_Check(made.get()) && PyTuple_GET_SIZE(made.get()) == 2;
+  const PyRef aliases = PyRef::Borrow(is_pair ? PyTuple_GET_ITEM(made.get(), 0) : nullptr);
   if (!IsListLike(aliases.get(), tensors.get())) {
     TheErrors().Take("hooking the inputs of a call");
     return;
@@ -190,6 +198,7 @@ void TensorHooks::Enter(ThreadState*, Frame* frame, const FlatTensors& inputs,
   record->edges += record->inputs_hooked;
   if (record->inputs_hooked > 0) {
     frame->replaced = replacements.ReplaceAll(arguments.values, first, count, aliases.get());
+    frame->give_back = PyRef::Borrow(PyTuple_GET_ITEM(made.get(), 1));
   }
 }
 
@@ -220,9 +229,19 @@ void TensorHooks::Exit(ThreadState*, Frame* frame, const FlatTensors& outputs, c
     if (!hooked) TheErrors().Take("hooking an output of a call");
     if (hooked.get() == Py_True) ++record->edges;
   }
+  // Nothing tells when backward leaves a module whose inputs have no gradient: it ends with the
+  // pass, not when the gradients of its outputs come.
+  if (frame->kind == CallKind::kModule && record->inputs_hooked == 0 && record->edges > 0) {
+    ++record->edges;
+  }
 }
 
 void TensorHooks::Leave(ThreadState*, Frame* frame) {
+  if (frame->give_back) {
+    const PyRef done = PyRef::Steal(PyObject_CallNoArgs(frame->give_back.get()));
+    if (!done) TheErrors().Take("handing changed inputs back");
+    frame->give_back = PyRef();
+  }
   frame->gradient = GradientRecordRef();
   frame->replaced.clear();
 }
@@ -268,8 +287,20 @@ void TensorHooks::Finish(const GradientRecordRef& record) {
   kept->left = 0;
 }
 
+// As they would have been completed: what runs inside a module before the module.
 void TensorHooks::Purge() {
-  while (!open_.empty()) Finish(open_.front());
+  const auto is_inside = [](const GradientRecord* record, const GradientRecord* module) {
+    do record = record->parent;
+    while (record != nullptr && record != module);
+    return record != nullptr;
+  };
+  while (!open_.empty()) {
+    const GradientRecord* next = open_.front().get();
+    for (const GradientRecordRef& open : open_) {
+      if (is_inside(open.get(), next)) next = open.get();
+    }
+    Finish(*std::ranges::find(open_, next, &GradientRecordRef::get));
+  }
 }
 
 void TensorHooks::EndPass() {

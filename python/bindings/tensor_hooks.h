@@ -15,14 +15,16 @@ namespace msprobe::python {
 class TensorHooks : public GradientTaps {
  public:
   struct Functions {
-    PyRef grad_mode;      ///< () -> bool
-    PyRef hook_inputs;    ///< (tensors, hooks) -> [alias | None]; hook(gradient of its alias)
+    PyRef grad_mode;  ///< () -> bool
+    /// (tensors, hooks, is_module) -> ([alias | None], give_back); hook(gradient of its alias).
+    /// give_back(), after the call: the tensors become what the call has made of their aliases.
+    PyRef hook_inputs;
     PyRef hook_output;    ///< (tensor, hook) -> bool: the hook may see a gradient
     PyRef without_hooks;  ///< (tensors) -> [alias | None]: aliases for those with hooks
   };
   TensorHooks(Functions functions, TensorReader* reader, GradientSink* sink);
 
-  bool GradMode() const override;
+  bool GradMode(const Frame& frame) const override;
   void Enter(ThreadState* thread, Frame* frame, const FlatTensors& inputs,
              const CallArguments& arguments) override;
   void Exit(ThreadState* thread, Frame* frame, const FlatTensors& outputs,

@@ -166,3 +166,30 @@ def test_operators_and_compiled_functions(collect, level):
     assert_statistics(added, plain / 2)
     assert_statistics(dump.data["Jit.doubled.0.forward"]["output"][0], plain)
     assert ("Module.0.Mixed.forward.0" in dump.names) is (level == "mix")
+
+
+class Adds(torch.nn.Module):
+    def forward(self, x):
+        x += 1.5  # nothing is given back
+        assert x.requires_grad
+
+
+@pytest.mark.parametrize("level", ["L0", "L1", "mix"])
+def test_what_a_module_changes_in_place_is_changed(collect, level):
+    net = torch.nn.Sequential(Adds(), torch.nn.Sequential(Adds()))
+
+    def function(x):
+        h = x * 2
+        h.requires_grad = True
+        net[0](h)
+        net[1][0](h)
+        return (h * h).sum()
+
+    def run():
+        value, gradient = ms.value_and_grad(function, 0)(torch.tensor(X))
+        return value.asnumpy(), gradient.asnumpy()
+
+    plain, seen = run(), []
+    collect(lambda: seen.extend(run()), net, level=level)
+    for expected, with_tool in zip(plain, seen, strict=True):
+        np.testing.assert_array_equal(with_tool, expected)

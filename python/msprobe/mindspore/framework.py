@@ -18,6 +18,7 @@ class MindSporeFramework:
     def __init__(self) -> None:
         self.torch: Optional[Any] = tensors.torch_module()
         self._parameters = gradients.ParameterHooks()
+        self._hooked: List[Any] = []  # of the step that begins
         self._constructed = self._started = False
 
     @property
@@ -51,6 +52,7 @@ class MindSporeFramework:
             "name_object": module_calls.name_object,
             "describe_value": tensors.describe_value,
             "size_type": getattr(self.torch, "Size", None),
+            "holders": dict.fromkeys(tensors.SPARSE, "values"),
         }
 
     def rank(self) -> Optional[int]:
@@ -66,9 +68,7 @@ class MindSporeFramework:
         return "Cell" if isinstance(model, nn.Cell) else "Module"
 
     def modules(self, model: Any, prefix: str) -> List[ModuleEntry]:
-        entries = module_calls.descendants(model, prefix)
-        self._parameters.add(value for entry in entries for _, value in entry[2])
-        return entries
+        return module_calls.descendants(model, prefix)
 
     def parameters(self, module: Any) -> List[Tuple[str, Any]]:
         return module_calls.own_parameters(module)
@@ -77,6 +77,10 @@ class MindSporeFramework:
         if not self._started:
             module_calls.warn_of_compiled(models)
         self._started = True
+        # Those of modules that get a name later in the step are not recorded under it.
+        by_modules = models if config.level in ("L0", "mix") else []
+        self._hooked = [value for model in by_modules
+                        for entry in module_calls.descendants(model, "") for _, value in entry[2]]
         module_calls.note_primitives(models if config.level in ("L1", "mix") else [])
 
     def watch_api_calls(self, patches: Any, config: Any) -> List[str]:
@@ -92,7 +96,8 @@ class MindSporeFramework:
 
     def begin_gradients(self) -> None:
         _run_operators_at_once()
-        self._parameters.install()
+        self._parameters.install(self._hooked)
+        self._hooked = []
         tensors.gradient_functions.install()
 
     def end_gradients(self) -> None:
@@ -103,7 +108,8 @@ class MindSporeFramework:
     def watch_gradient(self, value: Any, save: Any) -> List[Callable[[], None]]:
         if not isinstance(value, Tensor):
             return []
-        return [gradients.watch_tensor(value, save)]
+        remove = gradients.watch_tensor(value, save)
+        return [] if remove is None else [remove]
 
 
 def _run_operators_at_once() -> None:

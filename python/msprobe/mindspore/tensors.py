@@ -31,6 +31,7 @@ _DTYPES = {
     if hasattr(mindspore, name)
 }
 _BFLOAT16 = mindspore.bfloat16
+SPARSE = (mindspore.COOTensor, mindspore.CSRTensor)
 # MSAdapter puts its own in their place, which run operators.
 _shape_of = TensorPy.shape.__get__
 _is_contiguous = TensorPy.is_contiguous
@@ -145,6 +146,8 @@ def describe_value(value: Any) -> Optional[Tuple[str, str]]:
     """(type, value as JSON) of what is recorded with a value; None: only the type is."""
     if isinstance(value, mindspore.Type):
         return "mindspore.dtype", json.dumps(str(value))
+    if type(value) in SPARSE:  # its shape; its values are recorded as a tensor
+        return type(value).__name__, json.dumps([int(extent) for extent in value.shape])
     return describe_plain(value) or _describe_torch(value)
 
 
@@ -196,7 +199,9 @@ class GradientFunctions:
             position = args[1] if len(args) > 1 else kwargs.get("grad_position", 0)
 
             def running(*inputs: Any, **named: Any) -> Any:
-                asked = _positions(gradient, position, len(inputs))
+                # `sens` is the last input, unless it comes by name.
+                count = len(inputs) - (gradient.sens_param and "sens" not in named)
+                asked = _positions(gradient, position, count)
                 for i, tensor in enumerate(inputs):
                     self._inputs.setdefault(id(tensor), []).append(i in asked or _wants(tensor))
                 try:
@@ -213,8 +218,6 @@ class GradientFunctions:
 
 
 def _positions(gradient: Any, position: Any, count: int) -> Iterable[int]:
-    if gradient.sens_param:
-        count -= 1
     if gradient.get_all:
         return range(count)
     if getattr(gradient, "get_by_position", False):
