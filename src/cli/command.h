@@ -26,43 +26,46 @@ struct OptionSpec {
   Shorts shorts;          ///< "-o", "-lm": also of several letters
   OptionKind kind = OptionKind::kFlag;
   std::string_view value_name;  ///< "DIR", for the help
-  std::string_view help;        ///< one sentence without a full stop
+  std::string help;             ///< one sentence without a full stop
   ValueHint hint = ValueHint::kNone;
   std::vector<std::string_view> choices;  ///< allowed values; empty: any
   bool required = false;
+  std::vector<std::string_view> aliases = {};  ///< taken as `name`, but in no help
 };
 
 // The kinds of options there are, for the tables of the commands.
 
-inline OptionSpec Flag(std::string_view name, std::string_view help, Shorts shorts = {}) {
-  return {name, std::move(shorts), OptionKind::kFlag, "", help, ValueHint::kNone, {}, false};
+inline OptionSpec Flag(std::string_view name, std::string help, Shorts shorts = {}) {
+  return {name, std::move(shorts), OptionKind::kFlag, "", std::move(help), ValueHint::kNone, {},
+          false};
 }
 
-inline OptionSpec Value(std::string_view name, std::string_view value_name, std::string_view help,
+inline OptionSpec Value(std::string_view name, std::string_view value_name, std::string help,
                         Shorts shorts = {}, ValueHint hint = ValueHint::kNone) {
-  return {name, std::move(shorts), OptionKind::kValue, value_name, help, hint, {}, false};
+  return {name, std::move(shorts), OptionKind::kValue, value_name, std::move(help), hint, {},
+          false};
 }
 
-inline OptionSpec Directory(std::string_view name, std::string_view value_name,
-                            std::string_view help, Shorts shorts = {}) {
-  return Value(name, value_name, help, std::move(shorts), ValueHint::kDirectory);
+inline OptionSpec Directory(std::string_view name, std::string_view value_name, std::string help,
+                            Shorts shorts = {}) {
+  return Value(name, value_name, std::move(help), std::move(shorts), ValueHint::kDirectory);
 }
 
-inline OptionSpec File(std::string_view name, std::string_view value_name, std::string_view help,
+inline OptionSpec File(std::string_view name, std::string_view value_name, std::string help,
                        Shorts shorts = {}) {
-  return Value(name, value_name, help, std::move(shorts), ValueHint::kFile);
+  return Value(name, value_name, std::move(help), std::move(shorts), ValueHint::kFile);
 }
 
-inline OptionSpec OptionalFile(std::string_view name, std::string_view value_name,
-                               std::string_view help, Shorts shorts = {}) {
-  OptionSpec spec = File(name, value_name, help, std::move(shorts));
+inline OptionSpec OptionalFile(std::string_view name, std::string_view value_name, std::string help,
+                               Shorts shorts = {}) {
+  OptionSpec spec = File(name, value_name, std::move(help), std::move(shorts));
   spec.kind = OptionKind::kOptionalValue;
   return spec;
 }
 
-inline OptionSpec Choice(std::string_view name, std::string_view value_name, std::string_view help,
+inline OptionSpec Choice(std::string_view name, std::string_view value_name, std::string help,
                          std::vector<std::string_view> choices) {
-  OptionSpec spec = Value(name, value_name, help, {}, ValueHint::kChoice);
+  OptionSpec spec = Value(name, value_name, std::move(help), {}, ValueHint::kChoice);
   spec.choices = std::move(choices);
   return spec;
 }

@@ -90,16 +90,12 @@ int RunCompare(const Arguments& arguments) {
 std::vector<OptionSpec> OwnOptions() {
   return {
       Directory("--target_path", "DIR", "dump to look at", {"-tp"}),
-      Directory("--golden_path", "DIR", "dump to compare with", {"-gp"}),
+      GoldenOptionSpec("dump to compare with"),
       Directory("--output_path", "DIR",
                 "directory for the tables, made if missing; without it nothing is written", {"-o"}),
       Value("--format", "FORMATS",
             "tables to write (comma list): csv (default), xlsx, json (the findings as one object, "
             "the rows as .jsonl), html (one page)"),
-      OptionalFile("--layer_mapping", "YAML",
-                   "pair modules whose names differ: ClassName: {child.path: golden.child.path}; "
-                   "without a file only class names may differ",
-                   {"-lm"}),
       Flag("--json",
            "print the findings as one JSON object on standard output, all else on standard error"),
       ProgressOptionSpec(),
@@ -109,11 +105,7 @@ std::vector<OptionSpec> OwnOptions() {
 std::vector<OptionSpec> Options() {
   std::vector<OptionSpec> all = OwnOptions();
   for (const std::vector<OptionSpec>& part :
-       {MatchOptionSpecs("strict (default) pairs nodes of equal type and shape only, loose marks "
-                         "such differences on the pair, auto pairs by kind, shapes and order "
-                         "whatever the names",
-                         {"-fm"}),
-        GateOptionSpecs()}) {
+       {MatchOptionSpecs({}), {JobsOptionSpec()}, GateOptionSpecs()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

@@ -20,6 +20,7 @@ std::string Join(const std::vector<std::string_view>& words) {
 std::vector<std::string_view> Spellings(const OptionSpec& option) {
   std::vector<std::string_view> all = option.shorts;
   all.push_back(option.name);
+  all.insert(all.end(), option.aliases.begin(), option.aliases.end());
   return all;
 }
 

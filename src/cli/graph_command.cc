@@ -115,14 +115,12 @@ const OptionSpec kOutput = Required(Directory(
 const OptionSpec kTarget = Directory("--target_path", "DIR", "dump to look at", {"-tp"});
 const OptionSpec kRequiredTarget =
     Required(Directory("--target_path", "DIR", "dump to look at; required", {"-tp"}));
-const OptionSpec kGolden = Directory(
-    "--golden_path", "DIR", "dump to compare with; without it one graph is built", {"-gp"});
+const OptionSpec kGolden = GoldenOptionSpec("dump to compare with; without it one graph is built");
 
 /// The options that both commands share, with their defaults in the text.
 // NOLINTNEXTLINE(readability-function-size): a table, read from top to bottom
-std::vector<OptionSpec> SharedOptions(std::vector<OptionSpec> own, std::string_view format_help,
-                                      std::string_view match_help,
-                                      std::vector<std::string_view> fuzzy_shorts) {
+std::vector<OptionSpec> SharedOptions(std::vector<OptionSpec> own, std::string format_help,
+                                      const MatchWords& words) {
   const std::vector<OptionSpec> shared = {
       Flag("--overflow_check",
            "mark where NaN, infinities or a jump of the norm appear (medium, high, critical)",
@@ -137,7 +135,7 @@ std::vector<OptionSpec> SharedOptions(std::vector<OptionSpec> own, std::string_v
       ProgressOptionSpec(),
   };
   for (const std::vector<OptionSpec>& part :
-       {MatchOptionSpecs(match_help, std::move(fuzzy_shorts)), shared, GateOptionSpecs()}) {
+       {MatchOptionSpecs(words), {JobsOptionSpec()}, shared, GateOptionSpecs()}) {
     own.insert(own.end(), part.begin(), part.end());
   }
   return own;
@@ -167,18 +165,12 @@ const Command kGraphCommand = {
       ValueHint::kDirectory,
       {},
       false}},
-    SharedOptions(
-        {kOutput,
-         File("--input_path", "FILE",
-              "compare.json with npu_path, bench_path and is_print_compare_log", {"-i"}),
-         kTarget, kGolden,
-         File("--layer_mapping", "YAML",
-              "pair modules whose names differ: ClassName: {child.path: golden.child.path}",
-              {"-lm"})},
-        "vis (default) writes one .vis per rank, db one .vis.db for all",
-        "strict (default) pairs nodes of equal type and shape only, loose marks such "
-        "differences on the pair, auto pairs by kind, shapes and order whatever the names",
-        {"-f", "-fm"}),
+    SharedOptions({kOutput,
+                   File("--input_path", "FILE",
+                        "compare.json with npu_path, bench_path and is_print_compare_log", {"-i"}),
+                   kTarget, kGolden},
+                  "vis (default) writes one .vis per rank, db one .vis.db for all",
+                  {.bare_mapping = false, .fuzzy_shorts = {"-f", "-fm"}}),
     RunGraphCommand,
 };
 
@@ -192,16 +184,9 @@ const Command kGraphVisualizeCommand = {
     "  msprobe graph_visualize -tp npu_dump -gp gpu_dump -o out -lm   class names may differ\n"
     "  msprobe graph_visualize -tp npu_dump -o out -oc\n",
     {},
-    SharedOptions(
-        {kRequiredTarget, kGolden, kOutput,
-         OptionalFile("--layer_mapping", "YAML",
-                      "pair modules whose names differ; without a file only class names may differ",
-                      {"-lm"})},
-        "db (default) writes one .vis.db for all ranks, vis one .vis per rank",
-        "loose (default) marks differences of type and shape on the pair, strict "
-        "leaves such nodes unmatched, auto pairs by kind, shapes and order whatever the "
-        "names",
-        {"-fm"}),
+    SharedOptions({kRequiredTarget, kGolden, kOutput},
+                  "db (default) writes one .vis.db for all ranks, vis one .vis per rank",
+                  {.loose = true}),
     RunGraphVisualizeCommand,
 };
 

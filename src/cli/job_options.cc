@@ -32,7 +32,7 @@ Status ReadThreads(const Arguments& arguments, size_t* threads) {
 
 Status ReadSides(const Arguments& arguments, std::string* target_out, std::string* golden_out) {
   std::string target = arguments.Value("--target_path");
-  std::string golden = arguments.Value("--golden_path");
+  std::string golden = arguments.Value("--golden");
   if (!arguments.positional.empty()) {
     if (!target.empty()) {
       return InvalidArgumentError("the target is given twice", "give TARGET or -tp, not both");
@@ -131,21 +131,52 @@ int PrintFailure(const Status& status) {
   return signal_code != 0 ? signal_code : app::ExitCode(status);
 }
 
-std::vector<OptionSpec> MatchOptionSpecs(std::string_view match_help,
-                                         std::vector<std::string_view> fuzzy_shorts) {
+std::vector<OptionSpec> PairOptionSpecs(const MatchWords& words) {
+  const std::string prefix(words.prefix);
+  const std::string modes =
+      words.loose
+          ? "loose (default) marks differences of type and shape on the pair, strict leaves "
+            "such nodes unmatched, "
+          : "strict (default) pairs nodes of equal type and shape only, loose marks such "
+            "differences on the pair, ";
+  OptionSpec mapping = OptionalFile(
+      "--layer_mapping", "YAML",
+      prefix + "pair modules whose names differ: ClassName: {child.path: golden.child.path}",
+      {"-lm"});
+  if (words.bare_mapping) {
+    mapping.help += "; without a file only class names may differ";
+  } else {
+    mapping.kind = OptionKind::kValue;
+  }
   return {
-      Choice("--match", "MODE", match_help, {"strict", "loose", "auto"}),
+      Choice("--match", "MODE",
+             prefix + modes + "auto pairs by kind, shapes and order whatever the names",
+             {"strict", "loose", "auto"}),
       Flag("--fuzzy_match",
-           "pair the APIs inside a module by name and order, whatever their call numbers",
-           std::move(fuzzy_shorts)),
-      File("--tolerance", "YAML",
-           "what is rounding, by name or pattern: tells culprits from what agrees; see msprobe "
-           "tolerance"),
-      Directory("--reference", "DIR",
-                "a run in high precision: what golden is off from it is what the target may be "
-                "off; tells culprits"),
-      Value("--jobs", "N", "threads; default: all cores", {"-j"}),
+           prefix + "pair the APIs inside a module by name and order, whatever their call numbers",
+           words.fuzzy_shorts),
+      std::move(mapping),
   };
+}
+
+std::vector<OptionSpec> MatchOptionSpecs(const MatchWords& words) {
+  const std::string prefix(words.prefix);
+  std::vector<OptionSpec> all = PairOptionSpecs(words);
+  all.push_back(File("--tolerance", "YAML",
+                     prefix + "what is rounding, by name or pattern: tells culprits from what "
+                              "agrees; see msprobe tolerance"));
+  all.push_back(Directory("--reference", "DIR",
+                          prefix + "a run in high precision: what golden is off from it is what "
+                                   "the target may be off; tells culprits"));
+  return all;
+}
+
+OptionSpec JobsOptionSpec() { return Value("--jobs", "N", "threads; default: all cores", {"-j"}); }
+
+OptionSpec GoldenOptionSpec(std::string help) {
+  OptionSpec spec = Directory("--golden", "DIR", std::move(help), {"-gp"});
+  spec.aliases = {"--golden_path"};  // what other tools call it
+  return spec;
 }
 
 OptionSpec ProgressOptionSpec() {

@@ -33,9 +33,19 @@ int PrintFailures(const std::vector<Status>& failures, int code);
 /// Says what ended the work. The exit code: of the signal that cancelled it, else of the status.
 int PrintFailure(const Status& status);
 
-/// The options that those read, but for --layer_mapping, the sides and -o.
-std::vector<OptionSpec> MatchOptionSpecs(std::string_view match_help,
-                                         std::vector<std::string_view> fuzzy_shorts);
+/// How a command words the options of matching.
+struct MatchWords {
+  std::string_view prefix = {};  ///< in front of each help: "with --golden: "
+  bool loose = false;            ///< the default mode; else strict
+  bool bare_mapping = true;      ///< --layer_mapping may stand without a file
+  Shorts fuzzy_shorts = {"-fm"};
+};
+/// --match, --fuzzy_match, --layer_mapping: how nodes are paired.
+std::vector<OptionSpec> PairOptionSpecs(const MatchWords& words);
+/// Those, and --tolerance, --reference: how pairs are judged.
+std::vector<OptionSpec> MatchOptionSpecs(const MatchWords& words);
+OptionSpec JobsOptionSpec();
+OptionSpec GoldenOptionSpec(std::string help);
 std::vector<OptionSpec> GateOptionSpecs();
 OptionSpec ProgressOptionSpec();
 

@@ -15,7 +15,11 @@ bool SameWord(std::string_view a, std::string_view b) {
 /// The option that `word` (without "=value") spells, or null.
 const OptionSpec* FindOption(const Command& command, std::string_view word) {
   for (const OptionSpec& option : command.options) {
-    if (word.starts_with("--") && SameWord(word, option.name)) return &option;
+    const auto same = [word](std::string_view name) { return SameWord(word, name); };
+    if (word.starts_with("--") &&
+        (same(option.name) || std::ranges::any_of(option.aliases, same))) {
+      return &option;
+    }
     if (std::find(option.shorts.begin(), option.shorts.end(), word) != option.shorts.end()) {
       return &option;
     }

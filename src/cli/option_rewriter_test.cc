@@ -26,14 +26,41 @@ TEST(OptionRewriterTest, ShortOptionsOfSeveralLetters) {
                           "m.yaml", "--overflow_check", "--fuzzy_match", "--complete_stack"));
   EXPECT_THAT(Rewrite("graph_visualize",
                       {"-tp", "a", "-gp", "b", "-fm", "-lm", "-tensor_log", "-progress_log"}),
-              ElementsAre("--target_path", "a", "--golden_path", "b", "--fuzzy_match",
-                          "--layer_mapping", "--tensor_log", "--progress_log"));
+              ElementsAre("--target_path", "a", "--golden", "b", "--fuzzy_match", "--layer_mapping",
+                          "--tensor_log", "--progress_log"));
 }
 
 TEST(OptionRewriterTest, AttachedValuesAndDashes) {
   EXPECT_THAT(
       Rewrite("graph", {"-j8", "-lm=m.yaml", "--fail_on", "error", "--output-path=o"}),
       ElementsAre("--jobs=8", "--layer_mapping=m.yaml", "--fail-on", "error", "--output_path=o"));
+}
+
+TEST(OptionRewriterTest, OneNameOfTheGoldenSideInEveryCommand) {
+  for (const std::string_view command : {"graph", "graph_visualize", "compare", "query", "view"}) {
+    EXPECT_THAT(
+        Rewrite(command, {"-gp", "a", "--golden", "b", "--golden_path", "c", "--golden-path=d"}),
+        ElementsAre("--golden", "a", "--golden", "b", "--golden", "c", "--golden=d"))
+        << command;
+  }
+}
+
+TEST(OptionRewriterTest, OptionsOfMatchingAreTheSame) {
+  for (const std::string_view command :
+       {"graph", "graph_visualize", "compare", "query", "view", "tolerance"}) {
+    EXPECT_THAT(Rewrite(command, {"-fm", "-lm", "m.yaml"}),
+                ElementsAre("--fuzzy_match", "--layer_mapping", "m.yaml"))
+        << command;
+    const bool needs_golden = command == "query" || command == "view";
+    for (const OptionSpec& option : Named(command)->options) {
+      if (option.name != "--match" && option.name != "--fuzzy_match" &&
+          option.name != "--layer_mapping" && option.name != "--tolerance" &&
+          option.name != "--reference") {
+        continue;
+      }
+      EXPECT_EQ(option.help.find("with --golden: ") == 0, needs_golden) << command << option.name;
+    }
+  }
 }
 
 TEST(OptionRewriterTest, LeavesOtherWordsAlone) {

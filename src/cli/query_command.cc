@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "app/fail_on.h"
 #include "app/query.h"
 #include "base/log.h"
 #include "base/number_text.h"
@@ -197,22 +198,21 @@ int RunQuery(const Arguments& arguments) {
   const Result<bool> more = Answer(arguments, *limits, &*tables);
   if (!more.ok()) return PrintFailure(more.status());
   if (*more) base::Log(base::LogLevel::kWarning, "there are more rows; --limit 0 prints them all");
-  return 0;
+  const bool damaged = diagnostics.count(base::DiagnosticKind::kUnreadableRecord) > 0;
+  return damaged ? 3 : app::ExitCode(tables->results().units, {}, nullptr);
 }
 
 std::vector<OptionSpec> Options() {
   std::vector<OptionSpec> all = {
-      Directory("--golden", "DIR", "compare with this dump, and ask about the comparison", {"-gp"}),
+      GoldenOptionSpec("compare with this dump, and ask about the comparison"),
       Flag("--json", "print the answer as one JSON object"),
       Flag("--csv", "print the answer as csv"),
       Value("--limit", "N", "rows to print at most (default 10000; 0: all)"),
       Value("--timeout", "SECONDS", "time that the query may take (default 60)"),
-      OptionalFile("--layer_mapping", "YAML",
-                   "with --golden: pair modules whose names differ, as compare does", {"-lm"}),
   };
-  const std::vector<OptionSpec> match =
-      MatchOptionSpecs("with --golden: strict (default), loose or auto, as compare does", {"-fm"});
+  const std::vector<OptionSpec> match = MatchOptionSpecs({.prefix = "with --golden: "});
   all.insert(all.end(), match.begin(), match.end());
+  all.push_back(JobsOptionSpec());
   return all;
 }
 
@@ -228,7 +228,8 @@ const Command kQueryCommand = {
     "  with --golden      rows, nodes, culprits, diverged, not_compared\n"
     "  of a .vis.db       rows, nodes, culprits, and those that the file has\n"
     "exit codes:\n"
-    "  0 fine   2 usage, bad SQL or bad input   4 failed\n",
+    "  0 fine   2 usage, bad SQL or bad input\n"
+    "  3 answered, but some tensors or records could not be read   4 failed\n",
     "  msprobe query npu_dump \"select name, dtype, norm from tensors order by norm desc limit "
     "5\"\n"
     "  msprobe query npu_dump \"select * from culprits\" --golden gpu_dump\n",

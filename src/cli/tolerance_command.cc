@@ -15,13 +15,12 @@ namespace msprobe::cli {
 
 namespace {
 
-Result<app::ToleranceJob> ReadJob(const Arguments& arguments) {
+Result<app::ToleranceJob> ReadRequest(const Arguments& arguments) {
   app::ToleranceJob job;
   job.target = arguments.positional[0];
   job.golden = arguments.positional[1];
   job.output = arguments.Value("--output_path");
-  job.match_mode = graph::MatchMode::kLoose;
-  job.fuzzy_match = arguments.Has("--fuzzy_match");
+  MSPROBE_RETURN_IF_ERROR(ReadJob(arguments, "loose", &job));
   if (arguments.Has("--margin")) {
     const std::string text = arguments.Value("--margin");
     const std::optional<double> margin = base::ParseDouble(text);
@@ -35,7 +34,7 @@ Result<app::ToleranceJob> ReadJob(const Arguments& arguments) {
 }
 
 int RunTolerance(const Arguments& arguments) {
-  const Result<app::ToleranceJob> job = ReadJob(arguments);
+  const Result<app::ToleranceJob> job = ReadRequest(arguments);
   if (!job.ok()) {
     PrintStatus(job.status());
     return app::ExitCode(job.status());
@@ -50,6 +49,17 @@ int RunTolerance(const Arguments& arguments) {
   return app::ExitCode(summary->results.units, {}, nullptr);
 }
 
+std::vector<OptionSpec> Options() {
+  std::vector<OptionSpec> all = {
+      Required(File("--output_path", "FILE", "yaml to write; required, and not there yet", {"-o"})),
+      Value("--margin", "X", "bounds are X times the largest error seen; default 2"),
+  };
+  const std::vector<OptionSpec> pair = PairOptionSpecs({.loose = true});
+  all.insert(all.end(), pair.begin(), pair.end());
+  all.push_back(JobsOptionSpec());
+  return all;
+}
+
 }  // namespace
 
 extern const Command kToleranceCommand;
@@ -59,15 +69,16 @@ const Command kToleranceCommand = {
     "  msprobe tolerance GOOD1 GOOD2 -o profile.yaml [options]\n",
     "Give the file to graph or compare with --tolerance. Each rule is the largest error seen at "
     "that\n"
-    "place in any step or rank, times the margin, and never below a few roundings of the dtype.\n",
+    "place in any step or rank, times the margin, and never below a few roundings of the dtype.\n"
+    "With a mapping or --match auto the rules have the names of GOOD1.\n"
+    "exit codes:\n"
+    "  0 fine   2 usage or bad input\n"
+    "  3 written, but some tensors or records could not be read   4 failed\n",
     "  msprobe tolerance run1 run2 -o tolerance.yaml\n"
     "  msprobe graph npu_dump gpu_dump -o out --tolerance tolerance.yaml\n",
     {{"GOOD1", "dump of a run that is right", ValueHint::kDirectory, {}, true},
      {"GOOD2", "dump of another one", ValueHint::kDirectory, {}, true}},
-    {Required(File("--output_path", "FILE", "yaml to write; required, and not there yet", {"-o"})),
-     Value("--margin", "X", "bounds are X times the largest error seen; default 2"),
-     Flag("--fuzzy_match",
-          "pair the APIs inside a module by name and order, whatever their call numbers", {"-fm"})},
+    Options(),
     RunTolerance,
 };
 

@@ -177,6 +177,28 @@ int RunView(const Arguments& arguments) {
   return status.ok() ? 0 : PrintFailure(status);
 }
 
+std::vector<OptionSpec> Options() {
+  std::vector<OptionSpec> all = {
+      GoldenOptionSpec("compare the dump PATH with this one, without writing files")};
+  const std::vector<OptionSpec> match = MatchOptionSpecs({.prefix = "with --golden: "});
+  const std::vector<OptionSpec> own = {
+      Directory(
+          "--data", "DIR",
+          "read tensors below DIR too, to compare nodes of real data that are matched by hand"),
+      Value("--host", "ADDRESS", "the address to listen on (default 127.0.0.1)"),
+      Value("--port", "N", "the port to listen on (default 0: a free one)"),
+      Flag("--open", "show the page in the browser"),
+      Flag("--json", "print the address, or the file of --export, as a JSON object"),
+      File("--export", "FILE",
+           "write one page with the data inside instead of serving; it opens without a network"),
+      Value("--subtree", "NODE",
+            "with --export: only this node and what is in it, by its whole name")};
+  for (const std::vector<OptionSpec>* part : {&match, &own}) {
+    all.insert(all.end(), part->begin(), part->end());
+  }
+  return all;
+}
+
 }  // namespace
 
 extern const Command kViewCommand;
@@ -189,40 +211,14 @@ const Command kViewCommand = {
     "Serves a page over .vis and .vis.db files, or over dumps, whose graphs are then built when\n"
     "they are looked at. Nothing is written but matches that are made by hand in the page.\n"
     "Whoever reaches the address can read what lies below PATH: keep to 127.0.0.1 and use a\n"
-    "tunnel (ssh -L 8080:localhost:8080 HOST) from another machine.\n",
+    "tunnel (ssh -L 8080:localhost:8080 HOST) from another machine.\n"
+    "exit codes:\n"
+    "  0 fine, also when Ctrl-C ends it   2 usage or bad input   4 failed\n",
     "  msprobe view output --open\n"
     "  msprobe view npu_dump --golden cpu_dump --port 8080\n"
     "  msprobe view output/compare_20260101120000.vis --export report.html\n",
     {{"PATH", "a .vis or .vis.db, a dump, or a directory of them", ValueHint::kFile, {}, true}},
-    {Directory("--golden", "DIR", "compare the dump PATH with this one, without writing files"),
-     Choice("--match", "MODE",
-            "with --golden: strict (default) pairs nodes of equal type and shape only, loose marks "
-            "such differences on the pair, auto pairs by kind, shapes and order whatever the names",
-            {"strict", "loose", "auto"}),
-     Flag("--fuzzy_match",
-          "with --golden: pair the APIs inside a module by name and order, whatever their call "
-          "numbers",
-          {"-fm"}),
-     OptionalFile("--layer_mapping", "YAML",
-                  "with --golden: pair modules whose names differ; without a file only class names "
-                  "may differ",
-                  {"-lm"}),
-     File("--tolerance", "YAML",
-          "with --golden: what is rounding, by name or pattern; see msprobe tolerance"),
-     Directory("--reference", "DIR",
-               "with --golden: a run in high precision: what golden is off from it is what the "
-               "target may be off; tells culprits"),
-     Directory(
-         "--data", "DIR",
-         "read tensors below DIR too, to compare nodes of real data that are matched by hand"),
-     Value("--host", "ADDRESS", "the address to listen on (default 127.0.0.1)"),
-     Value("--port", "N", "the port to listen on (default 0: a free one)"),
-     Flag("--open", "show the page in the browser"),
-     Flag("--json", "print the address, or the file of --export, as a JSON object"),
-     File("--export", "FILE",
-          "write one page with the data inside instead of serving; it opens without a network"),
-     Value("--subtree", "NODE",
-           "with --export: only this node and what is in it, by its whole name")},
+    Options(),
     RunView,
 };
 

@@ -107,7 +107,8 @@ def usage():
     for name, summary, run in (
             ("help", "help of the program, of each command", [
                 "msprobe --help", "msprobe graph --help", "msprobe graph_visualize -h",
-                "msprobe inspect --help", "msprobe completion --help", "msprobe overflow --help"]),
+                "msprobe inspect --help", "msprobe completion --help", "msprobe overflow --help",
+                "msprobe query --help", "msprobe tolerance --help", "msprobe view --help"]),
             ("version", "version", ["msprobe --version", "msprobe -V"]),
             ("no_command", "no command: help on standard error, 2", ["msprobe"]),
             ("unknown_command", "an unknown command names the nearest",

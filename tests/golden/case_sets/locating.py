@@ -169,6 +169,19 @@ def learning():
                      [tensor()])
         return dump
 
+    renamed = Dump()
+    for name in two.data:
+        other = name.replace(".fc1.", ".first.")
+        renamed.data[other], renamed.stack[other] = two.data[name], two.stack[name]
+        parent = two.construct[name]
+        renamed.construct[other] = parent and parent.replace(".fc1.", ".first.")
+    case("tolerance/learn_pairing", "learned from runs whose names differ: pairs as compare makes them, on one thread",
+         ["msprobe tolerance npu renamed -o out/t.yaml -j 1", "msprobe tolerance npu renamed -o out/m.yaml -lm map.yaml",
+          "msprobe tolerance npu renamed -o out/a.yaml --match auto",
+          "msprobe tolerance npu renamed -o out/s.yaml --match strict -fm -j 2",
+          "msprobe tolerance npu renamed -o out/x.yaml -j 0",
+          "msprobe tolerance npu renamed -o out/x.yaml -lm none.yaml"],
+         {"npu": one, "renamed": renamed, "map.yaml": "Net: {fc1: first}\n"}, prepare=["mkdir out"])
     case("tolerance/learned_noise", "whole numbers and parameters that are noise are learned; the rest stays",
          ["msprobe tolerance npu bench -o out/t.yaml", COMPARE + " --fail-on culprit", COMPARE + run] +
          [f"msprobe compare {name} bench" + run for name in ("made", "ids")],

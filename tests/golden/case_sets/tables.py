@@ -240,6 +240,14 @@ def queries():
          ["msprobe query npu 'select max, mean from tensors where mean > 1' --json",
           "msprobe query npu 'select max, mean from tensors where mean > 1' --csv"],
          {"npu": small(out={RELU: tensor(Max=float("nan"), Mean=float("inf"))})})
+    case("query/damaged", "damaged records and tensor files are told and the answer is printed: 3",
+         ["msprobe query npu 'select count(*) from tensors'",
+          "msprobe query npu 'select count(*) from rows' -gp bench",
+          "msprobe query real 'select count(*) from rows' -gp fine",
+          "msprobe query bench 'select count(*) from tensors'",
+          "msprobe query npu 'select nothing from tensors'"],
+         {"npu": small(inputs={FC1: {"type": "torch.Tensor", "shape": 5}}), "bench": small(),
+          "real": real(1.0, content=b""), "fine": real(1.0)})
     case("query/errors", "paths that cannot be asked",
          ["msprobe query none 'select 1'", "msprobe query npu/dump.json 'select 1'",
           "msprobe query npu 'select 1' --golden none", "msprobe query npu",
@@ -257,6 +265,14 @@ def answers():
           "msprobe view npu --subtree Module.net.Net.forward.0"],
          {"npu": small(), "bench": small(), "ranks/rank0": small(), "ranks/rank1": small(),
           "case.vis": "{}"})
+    npu = "msprobe {} npu {} bench".format
+    case("usage/golden_spellings", "the golden side by any of its names, in every command",
+         [npu(command, spelling) + rest for spelling in ("-gp", "--golden", "--golden_path", "--golden-path")
+          for command, rest in (("compare", ""), ("view", " --export " + spelling.strip("-") + ".html"))]
+         + [f"msprobe query npu 'select count(*) from culprits' {spelling}=bench"
+            for spelling in ("-gp", "--golden", "--golden_path")]
+         + ["msprobe graph npu --golden bench -o out", "msprobe graph_visualize -tp npu --golden bench -o out",
+            "msprobe compare npu --golden bench --golden_path bench"], SAME)
     case("usage/json_answers", "--json of view --export",
          ["msprobe view c.vis --export page.html --json",
           "msprobe view c.vis --export none/page.html"], BAD,
