@@ -16,7 +16,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// What our .vis.db files hold, by the names that the other tables have.
+/// What our .vis.db files hold: a row a side, where the tables of two dumps have one a pair.
 constexpr const char* kVisDbViews = R"sql(
 CREATE TEMP VIEW nodes AS
   SELECT t.step, t.rank, t.data_source AS side, t.node_order, t.node_name AS name,
