@@ -170,13 +170,9 @@ class Collector : public GradientSink {
   std::vector<PyRef> roots_;
   std::optional<std::pair<int64_t, int64_t>> token_range_;
   std::unordered_map<PyObject*, std::shared_ptr<Waiting>> waiting_;
-  PyRef waitable_;
-  PyRef name_object_, parameters_name_;
-  struct ObjectSite {
-    PyRef object;
-    std::shared_ptr<CallSite> site;  // null: not recorded
-  };
-  std::unordered_map<PyObject*, ObjectSite> object_sites_;
+  PyRef waitable_, name_object_, parameters_name_;
+  /// The object, kept, and its site; null: not recorded.
+  std::unordered_map<PyObject*, std::pair<PyRef, std::shared_ptr<CallSite>>> object_sites_;
   std::unordered_map<std::string, std::shared_ptr<CallSite>> compiled_sites_;  ///< by name
   std::vector<RecordBuilder> deferred_;  // from the first that waits for a device
   uint64_t deferred_bytes_ = 0;

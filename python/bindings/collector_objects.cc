@@ -17,9 +17,8 @@ std::shared_ptr<CallSite> Collector::SiteOf(CallSite* site, PyObject* object) {
     return named;
   }
   const auto [place, is_new] = object_sites_.try_emplace(object);
-  ObjectSite& entry = place->second;
-  if (!is_new) return entry.site;
-  entry.object = PyRef::Borrow(object);
+  if (!is_new) return place->second.second;
+  place->second.first = PyRef::Borrow(object);
   const std::string prefix = NameOfObject(object);
   if (prefix.empty()) return nullptr;
   auto own = NewObjectSite(*site, prefix);
