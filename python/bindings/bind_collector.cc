@@ -110,6 +110,7 @@ void Configure(nb::dict options) {
   filter.tensor_list = texts("tensor_list");
   filter.forward = flag("forward");
   filter.backward = flag("backward");
+  filter.takes_inside = flag("modules") && flag("apis");
   filter.input = flag("input");
   filter.output = flag("output");
   const auto mode = nb::cast<std::string>(options["summary_mode"]);
@@ -205,9 +206,12 @@ void BindCollector(nb::module_& m) {
   BindPatches(m);
   m.def("set_up", &SetUp);
   m.def("configure", &Configure);
-  m.def("set_bench", [](BenchChecksums checksums, int64_t differences) {
-    The().SetBench(std::move(checksums), differences);
-  });
+  m.def(
+      "set_bench",
+      [](BenchChecksums checksums, std::optional<int64_t> differences) {
+        The().SetBench(std::move(checksums), differences);
+      },
+      nb::arg("checksums"), nb::arg("differences").none());
   m.def("matched_filters", &MatchedFilters);
   m.def("set_modules", &SetModules);
   m.def("add_modules", [](nb::list modules) { The().AddModules(ToModules(modules)); });
@@ -237,11 +241,12 @@ void BindCollector(nb::module_& m) {
   m.def("late_gradients", [] { return The().late_gradients(); });
   m.def(
       "save",
-      [](const std::string& name, nb::object value) {
-        The().Save(name, value.ptr());
+      [](const std::string& name, nb::object value, bool has_number) {
+        const uint32_t number = The().Save(name, value.ptr(), has_number);
         RaiseErrors();
+        return number;
       },
-      nb::arg("name"), nb::arg("value").none());
+      nb::arg("name"), nb::arg("value").none(), nb::arg("has_number") = false);
   m.def("raise_errors", &RaiseErrors);
   m.def("parameter_gradient", [](nb::object parameter, nb::object gradient) {
     The().TakeParameterGradient(parameter.ptr(), gradient.ptr());

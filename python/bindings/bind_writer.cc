@@ -16,8 +16,8 @@ namespace {
 std::shared_ptr<DumpWriter> Open(const std::string& dump_path, int64_t step,
                                  std::optional<int64_t> rank, const std::string& task,
                                  const std::string& level, const std::string& framework,
-                                 bool extra_info, bool overwrite, bool in_background,
-                                 const std::string& tensor_format,
+                                 bool saves_tensors, bool extra_info, bool overwrite,
+                                 bool in_background, const std::string& tensor_format,
                                  std::shared_ptr<DiskBudget> budget) {
   DumpWriterOptions options;
   options.dump_path = dump_path;
@@ -26,6 +26,7 @@ std::shared_ptr<DumpWriter> Open(const std::string& dump_path, int64_t step,
   options.task = task;
   options.level = level;
   options.framework = framework;
+  options.saves_tensors = saves_tensors;
   options.extra_info = extra_info;
   options.overwrite = overwrite;
   options.create_in_background = in_background;
@@ -58,8 +59,8 @@ void BindWriter(nb::module_& m) {
   nb::class_<DumpWriter>(m, "DumpWriter")
       .def_static("open", &Open, nb::arg("dump_path"), nb::kw_only(), nb::arg("step"),
                   nb::arg("rank").none(), nb::arg("task"), nb::arg("level"), nb::arg("framework"),
-                  nb::arg("extra_info"), nb::arg("overwrite"), nb::arg("in_background"),
-                  nb::arg("tensor_format"), nb::arg("budget").none())
+                  nb::arg("saves_tensors") = false, nb::arg("extra_info"), nb::arg("overwrite"),
+                  nb::arg("in_background"), nb::arg("tensor_format"), nb::arg("budget").none())
       .def(
           "finish_within",
           [](DumpWriter& writer, double seconds) {

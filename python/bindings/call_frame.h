@@ -44,6 +44,7 @@ struct ModuleInfo {
     PyRef value;
   };
   std::vector<Parameter> parameters;
+  bool listed = false;  ///< `list` has taken a call of it, and all that belongs to it
 };
 
 /// Where a view lies in its base, in elements, before the call.

@@ -277,6 +277,7 @@ void Collector::Enter(ThreadState* thread, Frame* frame, CallSite* site,
   const bool inside_listed = thread->depth > 1 && thread->frames[thread->depth - 2]->listed;
   const auto verdict = filter.Enter(frame->name, inside_listed, &frame->listed);
   if (frame->module == nullptr) frame->listed = inside_listed;  // only modules take what is inside
+  if (frame->module != nullptr && frame->listed) frame->module->listed = true;
   frame->recorded = false;
   ++seen_;
   if (verdict == NameFilter::Verdict::kOutOfScope) {
@@ -462,12 +463,14 @@ void Collector::Write(RecordBuilder* builder) {
   if (added == AddResult::kAdded) ++recorded_;
 }
 
-void Collector::Save(std::string_view name, PyObject* value) {
-  if (writer_ == nullptr) return;
+uint32_t Collector::Save(std::string_view name, PyObject* value, bool has_number) {
+  if (writer_ == nullptr) return 0;
   std::string entry(name);
   const uint32_t n = saved_names_[entry]++;
-  entry.push_back('.');
-  AppendNumber(&entry, n);
+  if (!has_number || n > 0) {  // backward may go through a value more than once
+    entry.push_back('.');
+    AppendNumber(&entry, n);
+  }
   ++seen_;
   RunTool("saving a value", [&] {
     const uint64_t step = step_id_;
@@ -477,6 +480,7 @@ void Collector::Save(std::string_view name, PyObject* value) {
     values_.Write(&builder, {}, value);
     if (step == step_id_) Emit(&builder);  // it may have ended meanwhile
   });
+  return n;
 }
 
 }  // namespace msprobe::python

@@ -51,7 +51,7 @@ class Collector : public GradientSink {
   void SetParametersName(PyRef name) { parameters_name_ = std::move(name); }
   /// The gradient of a parameter, from the parameter's own hook.
   void TakeParameterGradient(PyObject* parameter, PyObject* gradient);
-  void SetBench(BenchChecksums bench, int64_t differences);
+  void SetBench(BenchChecksums bench, std::optional<int64_t> differences);
 
   /// The modules to record. Calls of `roots` are counted for the token range.
   void SetModules(std::vector<std::shared_ptr<ModuleInfo>> modules, std::vector<PyRef> roots);
@@ -80,7 +80,7 @@ class Collector : public GradientSink {
 
   PyObject* Call(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
   /// An entry that user code asks for by name (level debug).
-  void Save(std::string_view name, PyObject* value);
+  uint32_t Save(std::string_view name, PyObject* value, bool has_number);
 
   // GradientSink
   bool BeginGradients(GradientRecord* record) override;

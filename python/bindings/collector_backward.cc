@@ -144,7 +144,7 @@ void Collector::EmitParameterGradients(ParameterGradients::Entry entry) {
   const std::string name = ParameterGradients::NameOf(*entry.module, entry.k);
   ++seen_;
   bool listed = false;
-  const auto verdict = filter.Enter(name, false, &listed);
+  const auto verdict = filter.Enter(name, entry.module->listed, &listed);
   if (verdict == NameFilter::Verdict::kOutOfScope) {
     Count(kScope);
   } else if (verdict == NameFilter::Verdict::kNotListed) {

@@ -6,10 +6,10 @@
 
 namespace msprobe::python {
 
-void Collector::SetBench(BenchChecksums bench, int64_t differences) {
+void Collector::SetBench(BenchChecksums bench, std::optional<int64_t> differences) {
   bench_ = std::move(bench);
   values_.settings.bench = &bench_;
-  values_.settings.differences_left = differences;
+  if (differences) values_.settings.differences_left = *differences;
 }
 
 void Collector::SetModules(std::vector<std::shared_ptr<ModuleInfo>> modules,

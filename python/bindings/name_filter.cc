@@ -13,7 +13,9 @@ bool NameFilter::Contains(std::vector<Item>* items, std::string_view name) {
 }
 
 NameFilter::Verdict NameFilter::Enter(std::string_view name, bool inside_listed, bool* listed) {
-  *listed = inside_listed;
+  // A module that begins before the scope takes what runs inside it as well.
+  *listed = inside_listed && takes_inside;
+  if (!list.empty()) *listed = Contains(&list, name) || *listed;
   if (!scope.empty()) {
     if (name == scope[0].text) {
       scope[0].matched = true;
@@ -21,11 +23,7 @@ NameFilter::Verdict NameFilter::Enter(std::string_view name, bool inside_listed,
     }
     if (!in_scope_) return Verdict::kOutOfScope;
   }
-  if (!list.empty()) {
-    *listed = Contains(&list, name) || inside_listed;
-    if (!*listed) return Verdict::kNotListed;
-  }
-  return Verdict::kRecord;
+  return list.empty() || *listed ? Verdict::kRecord : Verdict::kNotListed;
 }
 
 void NameFilter::Leave(std::string_view name) {

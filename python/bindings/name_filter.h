@@ -20,7 +20,8 @@ class NameFilter {
   std::vector<Item> scope;  ///< empty, or the first and the last full name, inclusive
   std::vector<Item> list;   ///< parts of names
   std::vector<Item> tensor_list;
-  bool forward = true;  ///< data_mode
+  bool takes_inside = true;  ///< level mix: a module in `list` takes all that runs inside it
+  bool forward = true;       ///< data_mode
   bool backward = true;
   bool input = true;
   bool output = true;

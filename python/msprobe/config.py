@@ -244,6 +244,11 @@ def _check_section(config: Config, section: Dict[str, Any]) -> None:
         raise MsprobeError(
             f"scope is {json.dumps(config.scope)}, allowed are the first and the last name, or []"
         )
+    for name in config.scope:
+        is_module = name.startswith(("Module.", "Cell."))
+        if (config.level == "L0" and not is_module) or (config.level == "L1" and is_module):
+            kind = "modules" if config.level == "L0" else "APIs"
+            raise MsprobeError(f"scope has {name}, allowed at level {config.level} are names of {kind}")
     config.listed = _texts("list", value.get("list", []))
     tensor_list = _texts("tensor_list", value.get("tensor_list", []))
     if config.task in SECTION_KEYS["tensor_list"]:  # else nothing asks for it

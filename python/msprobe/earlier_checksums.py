@@ -2,14 +2,20 @@
 
 import json
 import os
-from typing import Any, Dict, Iterator, List
+from typing import Any, Callable, Dict, Iterator, List
 
 from msprobe.errors import MsprobeError
 from msprobe.notices import warn
 
 
-def read_checksums(bench_path: str, step: int, rank: int) -> Dict[str, List[str]]:
-    """By record, of its tensors in the order in which the collector meets them."""
+_INPUTS = ("input_args", "input_kwargs", "input")
+
+
+def read_checksums(
+    bench_path: str, step: int, rank: int, takes: Callable[[str], bool]
+) -> Dict[str, List[str]]:
+    """By record, of its tensors in the order in which the collector meets them. `takes`: whether this
+    run records "input", "output"."""
     directory = os.path.join(bench_path, f"step{step}")
     wanted = f"rank{rank}"
     units = sorted(os.listdir(directory)) if os.path.isdir(directory) else []
@@ -21,7 +27,19 @@ def read_checksums(bench_path: str, step: int, rank: int) -> Dict[str, List[str]
     try:
         with open(path, encoding="utf-8") as file:
             data = json.load(file)["data"]
-        return {name: list(_checksums(entry)) for name, entry in data.items()}
+        checksums = {}
+        for name, entry in data.items():
+            known = {"input" if key in _INPUTS else "output" for key in entry if key in (*_INPUTS, "output")}
+            wanted = {word for word in known | {"input", "output"} if takes(word)}
+            if known and not wanted <= known:  # what this run records besides would shift the others
+                warn(f"bench_path was collected with another data_mode, no tensors of {name} and others "
+                     "like it are saved", kind="bench data_mode")
+                continue
+            taken = {key: value for key, value in entry.items()
+                     if not (key in _INPUTS and "input" not in wanted)
+                     and not (key == "output" and "output" not in wanted)}
+            checksums[name] = list(_checksums(taken))
+        return checksums
     except OSError as error:
         raise MsprobeError(f"bench_path cannot be read ({error.strerror}): {path}") from None
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):

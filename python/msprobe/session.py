@@ -37,7 +37,7 @@ class Session:
         self._call_patches: Any = None  # modules, groups and handles: stay until the step ends
         self._custom_patches: Dict[Any, Any] = {}
         self._budget = None if config.max_bytes is None else _core.DiskBudget(config.max_bytes)
-        self._prepared = False
+        self._prepared = self._bench_known = False
         self._rank_id: Optional[int] = None
         self._steps_taken = self._recorded = self._starts = 0
         self._ranks_seen: set = set()
@@ -101,18 +101,19 @@ class Session:
     def save(self, variable: Any, name: str, save_backward: bool) -> None:
         if not self._is_open("save"):
             return
-        _core.save(name, variable)
+        number = _core.save(name, variable)
         if save_backward:
             for place, value in parts(variable):
-                save_gradient = self._gradient_saver(".".join((f"{name}_grad", *map(writable, place))))
+                entry = ".".join((f"{name}_grad", *map(writable, place), str(number)))
+                save_gradient = self._gradient_saver(entry)
                 self._gradient_watches += self.framework.watch_gradient(value, save_gradient)
 
-    def _gradient_saver(self, name: str) -> Callable[[Any], None]:
+    def _gradient_saver(self, entry: str) -> Callable[[Any], None]:
         step = self.current_step
 
         def save_gradient(gradient: Any) -> None:
             if self.writer is not None and self.current_step == step:
-                _core.save(name, gradient)
+                _core.save(entry, gradient, has_number=True)
 
         return save_gradient
 
@@ -234,6 +235,7 @@ class Session:
                 task=config.task,
                 level=config.level,
                 framework=self.framework.name,
+                saves_tensors=bool(config.tensor_list),
                 extra_info=config.extra_info,
                 overwrite=config.overwrite,
                 # Strict: an error is raised here.
@@ -311,8 +313,7 @@ class Session:
             self._api_patches = _core.CallPatches()
             missing = self.framework.watch_api_calls(self._api_patches, self.config)
             if missing:
-                shown = ", ".join(missing[:5]) + (", …" if len(missing) > 5 else "")
-                warn(f"{len(missing)} listed APIs do not exist here: {shown}", kind="missing APIs")
+                warn(f"{len(missing)} listed APIs do not exist here: {', '.join(missing)}", kind="missing APIs")
         self._call_patches.install()
         if self._api_patches is not None:
             self._api_patches.install()
@@ -354,13 +355,16 @@ class Session:
         if self._bench_path is None:
             return
         try:
-            checksums = read_checksums(self._bench_path, self.current_step, self._rank() or 0)
+            checksums = read_checksums(
+                self._bench_path, self.current_step, self._rank() or 0, self.config.takes)
         except MsprobeError as error:
             if self._steps_taken == 0:
                 raise
             warn(f"no tensors are saved: {error}", kind="bench")
             checksums = {}
-        _core.set_bench(checksums, self.config.diff_nums)
+        # How many may be saved is said once for the whole run.
+        _core.set_bench(checksums, None if self._bench_known else self.config.diff_nums)
+        self._bench_known = True
 
     def _report(self) -> None:
         """What keeps the run from being a success, if nothing was recorded."""

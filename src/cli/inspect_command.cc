@@ -1,5 +1,7 @@
 #include <cinttypes>
 #include <cstdio>
+#include <filesystem>
+#include <vector>
 
 #include "app/inspect.h"
 #include "app/inspect_json.h"
@@ -95,7 +97,38 @@ std::string UnitText(const app::UnitReport& unit) {
   return out;
 }
 
+/// The lists of APIs of the Python package that was installed together with this program.
+int PrintListPaths() {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path prefix = fs::read_symlink("/proc/self/exe", error).parent_path().parent_path();
+  std::vector<fs::path> packages = {prefix / "python" / "msprobe"};  // a build inside the sources
+  if (prefix.filename() == "build") packages = {prefix.parent_path() / "python" / "msprobe"};
+  for (fs::directory_iterator it(prefix / "lib", error), end; !error && it != end;
+       it.increment(error)) {
+    packages.push_back(it->path() / "site-packages" / "msprobe");
+  }
+  std::string text;
+  for (const fs::path& package : packages) {
+    for (const char* framework : {"pytorch", "mindspore"}) {
+      const fs::path list = package / framework / "support_wrap_ops.yaml";
+      if (fs::is_regular_file(list, error)) text += report::Printable(list.string()) + "\n";
+    }
+  }
+  if (text.empty()) {
+    return PrintFailure(InvalidArgumentError(
+        "the Python package is not beside this program",
+        "run the msprobe of the environment that the package is installed in", prefix));
+  }
+  PrintOut(text);
+  return 0;
+}
+
 int RunInspect(const Arguments& arguments) {
+  if (arguments.Has("--paths")) return PrintListPaths();
+  if (arguments.positional.empty()) {
+    return PrintFailure(InvalidArgumentError("DIR is missing", "see msprobe inspect --help"));
+  }
   app::InspectOptions options;
   options.repair = arguments.Has("--repair");
   options.cancel = &InstallSignalHandlers();
@@ -124,7 +157,8 @@ extern const Command kInspectCommand;
 const Command kInspectCommand = {
     "inspect",
     "Tell what a dump holds: ranks, records, tensors, and what is missing or damaged.",
-    "  msprobe inspect DIR [--json] [--repair]\n",
+    "  msprobe inspect DIR [--json] [--repair]\n"
+    "  msprobe inspect --paths\n",
     "Every tensor file is read: what a .pt file holds is checked against its checksums, which "
     "graph\n"
     "leaves out. Checksums that torch was told to skip are no damage.\n"
@@ -133,10 +167,11 @@ const Command kInspectCommand = {
     "  3 something is torn or damaged, or tensor files are missing\n",
     "  msprobe inspect npu_dump\n"
     "  msprobe inspect npu_dump/step0/rank0 --repair\n",
-    {{"DIR", "a dump: a rank, or a directory of ranks or steps", ValueHint::kDirectory, {}, true}},
+    {{"DIR", "a dump: a rank, or a directory of ranks or steps", ValueHint::kDirectory, {}, false}},
     {Flag("--repair",
           "cut json files of a dump that a crash has torn at the last whole "
           "record; the old file stays as <name>.torn"),
+     Flag("--paths", "only print where the lists of recorded APIs (support_wrap_ops.yaml) lie"),
      Flag("--json",
           "print the report as one JSON object on standard output, all else on standard error")},
     RunInspect,

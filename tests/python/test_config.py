@@ -35,6 +35,17 @@ def test_arguments_go_before_the_file(tmp_path):
     assert (config.task, config.level, config.step, config.dump_path) == ("tensor", "mix", [3], "b")
 
 
+@pytest.mark.parametrize("level,names,allowed", [
+    ("L1", ["Module.a.Linear.forward.0", "Module.b.Linear.forward.0"], "APIs"),
+    ("L0", ["Torch.add.0.forward", "Torch.mul.0.forward"], "modules"),
+])
+def test_a_scope_of_names_that_the_level_has_not(level, names, allowed, tmp_path):
+    data = {"dump_path": "a", "level": level, "statistics": {"scope": names}}
+    with pytest.raises(MsprobeError, match=f"allowed at level {level} are names of {allowed}"):
+        _load(tmp_path, data)
+    assert _load(tmp_path, data, level="mix").scope == names
+
+
 def test_lists_of_numbers(tmp_path):
     config = _load(tmp_path, {"dump_path": "a", "step": [7, "3", "4-6"], "rank": ["0-1"]})
     assert config.step == [3, 4, 5, 6, 7] and config.rank == [0, 1]

@@ -26,6 +26,27 @@ def test_list_takes_names_and_what_runs_inside_modules(collect):
             "Functional.relu.0.backward", "Module.0.0.Linear.parameters_grad.0"} == set(dump.names)
 
 
+def test_a_listed_module_takes_the_gradients_of_parameters_inside(collect):
+    model = _two_layers()
+    dump = collect(_train(model), model, level="mix", list=["Module.0.Sequential"])
+    assert {"Module.0.0.Linear.forward.0", "Module.0.2.Linear.parameters_grad.0"} <= set(dump.names)
+
+
+def test_a_listed_module_takes_nothing_inside_at_level_l0(collect):
+    model = _two_layers()
+    dump = collect(_train(model), model, level="L0", list=["Sequential.forward"])
+    assert dump.names == ["Module.0.Sequential.forward.0"]
+
+
+def test_a_listed_module_may_begin_before_the_scope(collect, capfd):
+    model = _two_layers()
+    dump = collect(_train(model), model, level="mix", list=["Module.0.Sequential"],
+                   scope=["Functional.linear.0.forward", "Functional.relu.0.forward"])
+    assert dump.names == ["Functional.linear.0.forward", "Functional.relu.0.forward",
+                          "Module.0.1.ReLU.forward.0"]
+    assert "matched nothing" not in capfd.readouterr().err
+
+
 def test_scope_takes_a_range(collect):
     model = _two_layers()
     dump = collect(_train(model), model, level="mix",
@@ -93,6 +114,43 @@ def test_structure_task(collect):
     dump = collect(_train(model), model, level="mix", task="structure")
     tensor = dump.data["Module.0.0.Linear.forward.0"]["input_args"][0]
     assert tensor["shape"] == [2, 4] and "Max" not in tensor and "md5" not in tensor
+
+
+def _dump_steps(debugger, model, steps, **settings):
+    d = debugger(level="L1", summary_mode="md5", **settings)
+    for _ in range(steps):
+        d.start()
+        _train(model)()
+        d.stop()
+        d.step()
+    PrecisionDebugger._forget()
+
+
+def _saved(path, step=0):
+    dump = read_dump(path, step)
+    return {t["data_name"] for e in dump.data.values() for t in described_tensors(e) if "data_name" in t}
+
+
+def test_diff_nums_bounds_the_whole_run(debugger, tmp_path):
+    model = _two_layers()
+    _dump_steps(debugger, model, 2, root=tmp_path / "earlier")
+    with torch.no_grad():
+        model[0][2].weight.mul_(2)
+    _dump_steps(debugger, model, 2, task="tensor", bench_path=str(tmp_path / "earlier"), diff_nums=1)
+    assert len(_saved(tmp_path / "dump")) == 1
+    assert _saved(tmp_path / "dump", 1) == set()
+
+
+def test_bench_path_of_another_data_mode(debugger, tmp_path, capfd):
+    model = _two_layers()
+    _dump_steps(debugger, model, 1, root=tmp_path / "earlier")
+    with torch.no_grad():
+        model[0][2].weight.mul_(2)
+    _dump_steps(debugger, model, 1, task="tensor", bench_path=str(tmp_path / "earlier"), diff_nums=-1,
+                data_mode=["forward", "output"])
+    assert _saved(tmp_path / "dump") == {
+        "Functional.linear.1.forward.output.0.pt", "Tensor.sum.0.forward.output.0.pt"}
+    assert "data_mode" not in capfd.readouterr().err
 
 
 def test_bench_path_saves_only_tensors_that_differ(debugger, tmp_path):

@@ -1,7 +1,12 @@
-"""support_wrap_ops.yaml: operators of torch.ops.aten."""
+"""support_wrap_ops.yaml: operators of torch.ops.aten, and where it lies."""
+
+import pathlib
+import subprocess
+import sysconfig
 
 import torch
 
+import msprobe
 from msprobe.naming import read_api_lists
 
 
@@ -57,3 +62,12 @@ def test_a_mark_at_the_beginning_of_the_list(tmp_path):
     path = tmp_path / "ops.yaml"
     path.write_text("\ufefftorch:\n  - relu\n")
     assert read_api_lists(str(path)) == {"torch": {"relu": False}}
+
+
+def test_the_program_tells_where_the_lists_lie():
+    program = pathlib.Path(sysconfig.get_path("scripts")) / "msprobe"
+    said = subprocess.run([program, "inspect", "--paths"], capture_output=True, text=True, check=True)
+    paths = [pathlib.Path(line) for line in said.stdout.splitlines()]
+    package = pathlib.Path(msprobe.__file__).resolve().parent
+    assert [path.resolve() for path in paths] == [
+        package / framework / "support_wrap_ops.yaml" for framework in ("pytorch", "mindspore")]

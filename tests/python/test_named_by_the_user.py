@@ -31,6 +31,24 @@ def test_save_at_level_debug(debugger, tmp_path):
     assert data["more.0"]["k"][0] == {"type": "int", "value": 1}
 
 
+def test_gradients_have_the_number_of_their_value(debugger, tmp_path):
+    d = debugger(level="debug")
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    d.start()
+    for factor in (2, 3, 5):
+        x = x * factor
+        d.save(x, "h", save_backward=factor != 3)
+    x.sum().backward(retain_graph=True)
+    x.sum().backward()
+    d.stop()
+    d.step()
+    PrecisionDebugger._forget()
+    (unit,) = units(tmp_path / "dump")
+    data = json.loads((unit / "debug.json").read_text())["data"]
+    gradients = {name: entry["Max"] for name, entry in data.items() if "grad" in name}
+    assert gradients == {"h_grad.2": 1, "h_grad.0": 15, "h_grad.2.1": 1, "h_grad.0.1": 15}
+
+
 def test_gradients_of_what_a_saved_value_holds(debugger, tmp_path):
     d = debugger(level="debug")
     x = torch.tensor([1.0, 2.0], requires_grad=True)
