@@ -2,13 +2,13 @@
 
 import json
 import os
-from typing import Any, Callable, Dict, Iterator, List
+from typing import Any, Callable, Dict, Iterator, List, Optional
 
 from msprobe.errors import MsprobeError
 from msprobe.notices import warn
 
-
-_INPUTS = ("input_args", "input_kwargs", "input")
+# Parts of a record, and what data_mode calls them.
+_WORDS = {"input_args": "input", "input_kwargs": "input", "input": "input", "output": "output"}
 
 
 def read_checksums(
@@ -29,16 +29,12 @@ def read_checksums(
             data = json.load(file)["data"]
         checksums = {}
         for name, entry in data.items():
-            known = {"input" if key in _INPUTS else "output" for key in entry if key in (*_INPUTS, "output")}
-            wanted = {word for word in known | {"input", "output"} if takes(word)}
-            if known and not wanted <= known:  # what this run records besides would shift the others
+            sections = _taken(entry, takes)
+            if sections is None:
                 warn(f"bench_path was collected with another data_mode, no tensors of {name} and others "
                      "like it are saved", kind="bench data_mode")
-                continue
-            taken = {key: value for key, value in entry.items()
-                     if not (key in _INPUTS and "input" not in wanted)
-                     and not (key == "output" and "output" not in wanted)}
-            checksums[name] = list(_checksums(taken))
+            else:
+                checksums[name] = list(_checksums(sections))
         return checksums
     except OSError as error:
         raise MsprobeError(f"bench_path cannot be read ({error.strerror}): {path}") from None
@@ -46,6 +42,14 @@ def read_checksums(
         raise MsprobeError(
             f"bench_path holds no whole dump, `msprobe inspect --repair` may mend it: {path}"
         ) from None
+
+
+def _taken(entry: Any, takes: Callable[[str], bool]) -> Optional[Dict[str, Any]]:
+    """What of the record this run records as well. None: it records more, which shifts all else."""
+    known = {_WORDS[part] for part in entry if part in _WORDS}
+    if known and any(takes(word) and word not in known for word in ("input", "output")):
+        return None
+    return {part: value for part, value in entry.items() if part not in _WORDS or takes(_WORDS[part])}
 
 
 def _checksums(value: Any) -> Iterator[str]:

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "app/api_lists.h"
 #include "app/inspect.h"
 #include "app/inspect_json.h"
 #include "cli/command.h"
@@ -97,38 +98,22 @@ std::string UnitText(const app::UnitReport& unit) {
   return out;
 }
 
-/// The lists of APIs of the Python package that was installed together with this program.
-int PrintListPaths() {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  const fs::path prefix = fs::read_symlink("/proc/self/exe", error).parent_path().parent_path();
-  std::vector<fs::path> packages = {prefix / "python" / "msprobe"};  // a build inside the sources
-  if (prefix.filename() == "build") packages = {prefix.parent_path() / "python" / "msprobe"};
-  for (fs::directory_iterator it(prefix / "lib", error), end; !error && it != end;
-       it.increment(error)) {
-    packages.push_back(it->path() / "site-packages" / "msprobe");
+int PrintApiLists() {
+  const Result<std::vector<std::filesystem::path>> lists = app::FindApiLists();
+  if (!lists.ok()) return PrintFailure(lists.status());
+  for (const std::filesystem::path& list : *lists) {
+    PrintOut(report::Printable(list.string()) + "\n");
   }
-  std::string text;
-  for (const fs::path& package : packages) {
-    for (const char* framework : {"pytorch", "mindspore"}) {
-      const fs::path list = package / framework / "support_wrap_ops.yaml";
-      if (fs::is_regular_file(list, error)) text += report::Printable(list.string()) + "\n";
-    }
-  }
-  if (text.empty()) {
-    return PrintFailure(InvalidArgumentError(
-        "the Python package is not beside this program",
-        "run the msprobe of the environment that the package is installed in", prefix));
-  }
-  PrintOut(text);
   return 0;
 }
 
 int RunInspect(const Arguments& arguments) {
-  if (arguments.Has("--paths")) return PrintListPaths();
-  if (arguments.positional.empty()) {
-    return PrintFailure(InvalidArgumentError("DIR is missing", "see msprobe inspect --help"));
+  const bool only_lists = arguments.Has("--paths");
+  if (only_lists != arguments.positional.empty()) {
+    return PrintFailure(InvalidArgumentError(
+        only_lists ? "--paths looks at no dump" : "DIR is missing", "see msprobe inspect --help"));
   }
+  if (only_lists) return PrintApiLists();
   app::InspectOptions options;
   options.repair = arguments.Has("--repair");
   options.cancel = &InstallSignalHandlers();

@@ -96,6 +96,7 @@ def test_tensor_list_saves_some_tensors_of_a_statistics_dump(collect):
     assert saved == {"Functional.linear.0.forward", "Functional.linear.0.backward"}
     entry = dump.data["Functional.linear.0.forward"]["input_args"][1]
     assert entry["data_name"] == "Functional.linear.0.forward.input.1.pt"
+    assert dump.all["dump_data_dir"] == str(dump.directory / "dump_tensor_data")
     assert torch.equal(dump.tensor(entry), model[0][0].weight)
 
 

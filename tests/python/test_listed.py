@@ -71,3 +71,5 @@ def test_the_program_tells_where_the_lists_lie():
     package = pathlib.Path(msprobe.__file__).resolve().parent
     assert [path.resolve() for path in paths] == [
         package / framework / "support_wrap_ops.yaml" for framework in ("pytorch", "mindspore")]
+    mistaken = subprocess.run([program, "inspect", ".", "--paths"], capture_output=True, text=True)
+    assert mistaken.returncode == 2 and "--paths looks at no dump" in mistaken.stderr

@@ -12,6 +12,14 @@ from msprobe.errors import MsprobeError
 from msprobe.pytorch import module_dump, module_dump_end
 
 
+def _saved_until_now(d, tmp_path):
+    d.stop()
+    d.step()
+    PrecisionDebugger._forget()
+    (unit,) = units(tmp_path / "dump")
+    return json.loads((unit / "debug.json").read_text())["data"]
+
+
 def test_save_at_level_debug(debugger, tmp_path):
     d = debugger(level="debug")
     x = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -21,11 +29,7 @@ def test_save_at_level_debug(debugger, tmp_path):
         d.save(y, "y")
         d.save({"k": [1, y]}, "more", save_backward=False)
         y.sum().backward()
-    d.stop()
-    d.step()
-    PrecisionDebugger._forget()
-    (unit,) = units(tmp_path / "dump")
-    data = json.loads((unit / "debug.json").read_text())["data"]
+    data = _saved_until_now(d, tmp_path)
     assert list(data) == ["y.0", "more.0", "y_grad.0", "y.1", "more.1", "y_grad.1"]
     assert data["y.0"]["Max"] == 6 and data["y_grad.1"]["Norm"] == pytest.approx(2**0.5)
     assert data["more.0"]["k"][0] == {"type": "int", "value": 1}
@@ -40,11 +44,7 @@ def test_gradients_have_the_number_of_their_value(debugger, tmp_path):
         d.save(x, "h", save_backward=factor != 3)
     x.sum().backward(retain_graph=True)
     x.sum().backward()
-    d.stop()
-    d.step()
-    PrecisionDebugger._forget()
-    (unit,) = units(tmp_path / "dump")
-    data = json.loads((unit / "debug.json").read_text())["data"]
+    data = _saved_until_now(d, tmp_path)
     gradients = {name: entry["Max"] for name, entry in data.items() if "grad" in name}
     assert gradients == {"h_grad.2": 1, "h_grad.0": 15, "h_grad.2.1": 1, "h_grad.0.1": 15}
 
@@ -61,11 +61,7 @@ def test_gradients_of_what_a_saved_value_holds(debugger, tmp_path):
     d.save(None, "nothing")
     d.save(itself, "itself")
     (y + 2 * z + 3 * itself[0]).sum().backward()
-    d.stop()
-    d.step()
-    PrecisionDebugger._forget()
-    (unit,) = units(tmp_path / "dump")
-    data = json.loads((unit / "debug.json").read_text())["data"]
+    data = _saved_until_now(d, tmp_path)
     assert {n: data[n]["Max"] for n in data if "_grad" in n} == {
         "both_grad.k.0": 1, "both_grad.more.1.0.0": 2, "itself_grad.0.0": 3}
     assert data["nothing.0"] is None and "early.0" not in data
@@ -106,11 +102,7 @@ def test_gradients_below_keys_that_are_no_plain_texts(debugger, tmp_path):
     d.save(Items({Text("k"): y, Silent(): y + 0, "h\ud800": y + 1}), "it")
     d.save({Text("l\ud800"): y}, "that")
     y.sum().backward()
-    d.stop()
-    d.step()
-    PrecisionDebugger._forget()
-    (unit,) = units(tmp_path / "dump")
-    data = json.loads((unit / "debug.json").read_text())["data"]
+    data = _saved_until_now(d, tmp_path)
     assert list(data["it.0"]) == ["k", "", "h\\ud800"] and "it_grad.k.0" in data
     assert list(data["that.0"]) == ["l\\ud800"] and "that_grad.l\\ud800.0" in data
 

@@ -15,7 +15,7 @@ from mindspore.common import api
 from mindspore.ops.operations import _inner_ops
 
 from msprobe import _core
-from msprobe.mindspore.tensors import TensorPy, _is_contiguous, _shape_of, gradient_functions, is_parameter
+from msprobe.mindspore.tensors import TensorPy, gradient_functions, is_contiguous, is_parameter, shape_of
 from msprobe.notices import warn
 from msprobe.trampoline import make_trampoline
 
@@ -76,8 +76,8 @@ def _give_back(changeable: List[Tuple[Any, Any, int]]) -> None:
 
 def _alias(tensor: Any, hook: Any) -> Optional[Any]:
     """None: no gradient comes."""
-    if not _is_contiguous(tensor):  # the operator below would give a copy
-        alias = ops.transpose(tensor, tuple(range(len(_shape_of(tensor)))))
+    if not is_contiguous(tensor):  # the operator below would give a copy
+        alias = ops.transpose(tensor, tuple(range(len(shape_of(tensor)))))
         if _register(alias, lambda gradient: hook(gradient)) is None:
             return None
     else:

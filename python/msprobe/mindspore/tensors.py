@@ -33,8 +33,8 @@ _DTYPES = {
 _BFLOAT16 = mindspore.bfloat16
 SPARSE = (mindspore.COOTensor, mindspore.CSRTensor)
 # MSAdapter puts its own in their place, which run operators.
-_shape_of = TensorPy.shape.__get__
-_is_contiguous = TensorPy.is_contiguous
+shape_of = TensorPy.shape.__get__
+is_contiguous = TensorPy.is_contiguous
 _on_cpu: Optional[bool] = None
 _known_parameters: set = set()
 _parameter_types: dict = {Parameter: True}
@@ -75,7 +75,7 @@ def describe(tensor: Any) -> Tuple:
     name = "mindspore.Tensor" if kind is Tensor or parameter else kind.__name__
     data_type = tensor.dtype
     dtype = _DTYPES.get(id(data_type)) or str(data_type)
-    shape = tuple(_shape_of(tensor))
+    shape = tuple(shape_of(tensor))
     recorded = tensor._has_auto_grad()
     if parameter:
         requires_grad = bool(tensor.requires_grad)
@@ -100,7 +100,7 @@ def _address(tensor: Any, recorded: bool, parameter: bool) -> int:
         return -1
     # A tensor that no operator has made or read has no address yet, and MindSpore logs an error
     # when it is asked for one.
-    if (recorded or _core.in_backward() or (parameter and _was_seen(tensor))) and _is_contiguous(tensor):
+    if (recorded or _core.in_backward() or (parameter and _was_seen(tensor))) and is_contiguous(tensor):
         if tensor.storage_offset() == 0:  # some versions give the address of the storage
             address = tensor._data_ptr()  # waits for the operator
             if address != 0:
