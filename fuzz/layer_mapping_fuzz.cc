@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "graph/fake_rank_dump.h"
 #include "graph/layer_mapping.h"
+#include "graph/rank_dump_fixture.h"
 
 namespace {
 

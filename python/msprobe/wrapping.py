@@ -4,7 +4,7 @@ import inspect
 import os
 from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
-from msprobe.naming import read_api_lists, takes_api
+from msprobe.listed_apis import read_api_lists, takes_api
 from msprobe.notices import did_you_mean, warn
 from msprobe.trampoline import make_trampoline
 

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 
-#include "base/scratch_directory.h"
+#include "base/scratch_directory_fixture.h"
 
 namespace msprobe::app {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "base/file.h"
-#include "base/scratch_directory.h"
+#include "base/scratch_directory_fixture.h"
 
 namespace {
 bool links_are_refused = false;

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/open_file.h"
+#include "base/open_descriptor.h"
 
 namespace msprobe::base {
 

@@ -8,7 +8,7 @@
 
 #include <cerrno>
 
-#include "base/scratch_directory.h"
+#include "base/scratch_directory_fixture.h"
 
 namespace {
 bool links_are_refused = false;

@@ -17,7 +17,7 @@
 #include <string>
 #include <thread>
 
-#include "base/scratch_directory.h"
+#include "base/scratch_directory_fixture.h"
 
 namespace msprobe::base {
 namespace {

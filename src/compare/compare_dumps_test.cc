@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "compare/test_dumps.h"
+#include "compare/dumps_fixture.h"
 
 namespace msprobe::compare {
 namespace {

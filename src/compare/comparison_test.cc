@@ -7,7 +7,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "compare/test_dumps.h"
+#include "compare/dumps_fixture.h"
 
 namespace msprobe::compare {
 namespace {

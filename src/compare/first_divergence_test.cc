@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "compare/test_dumps.h"
+#include "compare/dumps_fixture.h"
 
 namespace msprobe::compare {
 namespace {

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "compare/test_dumps.h"
+#include "compare/dumps_fixture.h"
 
 namespace msprobe::compare {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "compare/test_dumps.h"
+#include "compare/dumps_fixture.h"
 
 namespace msprobe::compare {
 namespace {

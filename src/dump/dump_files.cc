@@ -14,7 +14,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "base/open_file.h"
+#include "base/open_descriptor.h"
 #include "dump/dump_writer_directory.h"
 #include "dump/record_tape.h"
 #include "formats/npy/npy_writer.h"

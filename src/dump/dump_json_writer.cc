@@ -9,7 +9,7 @@
 #include <cerrno>
 
 #include "base/file.h"
-#include "base/open_file.h"
+#include "base/open_descriptor.h"
 #include "formats/json/json_escape.h"
 #include "formats/json/json_writer.h"
 

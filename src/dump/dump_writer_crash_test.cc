@@ -12,7 +12,7 @@
 #include <string>
 #include <thread>
 
-#include "base/scratch_directory.h"
+#include "base/scratch_directory_fixture.h"
 #include "dump/rank_dump.h"
 #include "formats/tensor_file.h"
 #include "msprobe/dump_writer.h"

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "base/scratch_directory.h"
+#include "base/scratch_directory_fixture.h"
 #include "dump/dump_writer_fixture.h"
 
 namespace msprobe {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/scratch_directory.h"
+#include "base/scratch_directory_fixture.h"
 #include "msprobe/dump_writer.h"
 
 namespace msprobe::dump::fixture {

@@ -9,7 +9,7 @@
 #include <new>
 #include <string>
 
-#include "base/scratch_directory.h"
+#include "base/scratch_directory_fixture.h"
 #include "dump/dump_json_writer.h"
 #include "dump/dump_writer_fixture.h"
 #include "dump/rank_dump.h"

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "base/scratch_directory.h"
+#include "base/scratch_directory_fixture.h"
 #include "dump/dump_writer_fixture.h"
 
 namespace msprobe {

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <thread>
 
-#include "base/scratch_directory.h"
+#include "base/scratch_directory_fixture.h"
 #include "dump/dump_writer_fixture.h"
 #include "dump/rank_dump.h"
 #include "formats/tensor_file.h"

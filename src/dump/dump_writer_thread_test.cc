@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "base/scratch_directory.h"
+#include "base/scratch_directory_fixture.h"
 #include "msprobe/dump_writer.h"
 
 namespace msprobe {

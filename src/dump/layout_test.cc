@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "base/scratch_directory.h"
+#include "base/scratch_directory_fixture.h"
 
 namespace msprobe::dump {
 namespace {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <thread>
 
-#include "base/scratch_directory.h"
+#include "base/scratch_directory_fixture.h"
 
 namespace msprobe::dump {
 namespace {

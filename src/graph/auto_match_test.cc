@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "graph/fake_rank_dump.h"
 #include "graph/match.h"
+#include "graph/rank_dump_fixture.h"
 
 namespace msprobe::graph {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/scratch_directory.h"
+#include "base/scratch_directory_fixture.h"
 #include "graph/collective_linker.h"
 #include "graph/graph.h"
 

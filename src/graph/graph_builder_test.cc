@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "graph/fake_rank_dump.h"
 #include "graph/graph.h"
+#include "graph/rank_dump_fixture.h"
 
 namespace msprobe::graph {
 namespace {

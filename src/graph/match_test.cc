@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "graph/fake_rank_dump.h"
+#include "graph/rank_dump_fixture.h"
 
 namespace msprobe::graph {
 namespace {

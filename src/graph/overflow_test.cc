@@ -5,7 +5,7 @@
 #include <cmath>
 #include <memory>
 
-#include "graph/fake_rank_dump.h"
+#include "graph/rank_dump_fixture.h"
 
 namespace msprobe::graph {
 namespace {

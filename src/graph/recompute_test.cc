@@ -3,8 +3,8 @@
 #include <memory>
 #include <string>
 
-#include "graph/fake_rank_dump.h"
 #include "graph/graph.h"
+#include "graph/rank_dump_fixture.h"
 
 namespace msprobe::graph {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/fake_rank_dump.h"
+#include "graph/rank_dump_fixture.h"
 
 namespace msprobe::graph {
 namespace {

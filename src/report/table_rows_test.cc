@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compare/test_dumps.h"
+#include "compare/dumps_fixture.h"
 #include "report/csv_table.h"
 #include "report/html_page.h"
 #include "report/table_columns.h"

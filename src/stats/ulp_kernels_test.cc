@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "stats/every_instruction_set.h"
+#include "stats/instruction_sets_fixture.h"
 #include "stats/pair_metrics.h"
 
 namespace msprobe::stats {

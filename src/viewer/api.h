@@ -9,7 +9,7 @@
 
 #include "formats/json/json_writer.h"
 #include "viewer/open_files.h"
-#include "viewer/query.h"
+#include "viewer/request_query.h"
 #include "viewer/viewer_api.h"
 
 namespace msprobe::viewer {
@@ -54,7 +54,7 @@ Result<std::vector<IdPair>> MatchByHand(
 
 /// One request and what is answered to it.
 struct Call {
-  const Query& query;
+  const RequestQuery& query;
   std::string_view body;
   formats::JsonWriter* json;
   Response* response;  ///< for answers that are not JSON
@@ -87,8 +87,8 @@ class Api final : public ViewerApi {
   Status Files(const Call& call);
   Status Open(const Call& call);
   Status CancelOpen(const Call& call);
-  Result<FileContext> FindFile(const Query& query, OpenFiles::Freshness freshness);
-  Result<UnitContext> FindUnit(const Query& query);
+  Result<FileContext> FindFile(const RequestQuery& query, OpenFiles::Freshness freshness);
+  Result<UnitContext> FindUnit(const RequestQuery& query);
   /// The units of a report, known before the first is written: links lead to these alone.
   struct Exported {
     std::vector<size_t> units;
@@ -113,7 +113,7 @@ class Api final : public ViewerApi {
   Status AddMatch(const Call& call);
   Status RemoveMatch(const Call& call);
   Status YamlOfMatches(const Call& call);
-  Result<UnitContext> FindMatchable(const Query& query);
+  Result<UnitContext> FindMatchable(const RequestQuery& query);
   Status Save(const UnitContext& context, const MatchesChange& change);
 
   FileCatalog catalog_;

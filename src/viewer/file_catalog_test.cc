@@ -10,7 +10,7 @@
 #include <fstream>
 #include <string>
 
-#include "base/scratch_directory.h"
+#include "base/scratch_directory_fixture.h"
 
 namespace msprobe::viewer {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "base/cancel.h"
 #include "msprobe/status.h"
-#include "viewer/pair_metrics.h"
+#include "viewer/recorded_pair.h"
 #include "visfile/vis_source.h"
 
 namespace msprobe::viewer {

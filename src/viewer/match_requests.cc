@@ -57,7 +57,7 @@ void WriteChanged(const visfile::UnitSource& unit, const std::vector<IdPair>& pa
 
 }  // namespace
 
-Result<UnitContext> Api::FindMatchable(const Query& query) {
+Result<UnitContext> Api::FindMatchable(const RequestQuery& query) {
   MSPROBE_ASSIGN_OR_RETURN(UnitContext context, FindUnit(query));
   if (!CanMatch(context.file)) {
     return UnsupportedError("nodes of this file cannot be matched by hand",

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "base/file.h"
-#include "base/open_file.h"
+#include "base/open_descriptor.h"
 #include "formats/json/config_json.h"
 #include "formats/json/json_writer.h"
 #include "viewer/answers.h"

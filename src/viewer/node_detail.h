@@ -6,7 +6,7 @@
 
 #include "formats/json/json_writer.h"
 #include "msprobe/status.h"
-#include "viewer/pair_metrics.h"
+#include "viewer/recorded_pair.h"
 #include "visfile/vis_source.h"
 
 namespace msprobe::viewer {

@@ -14,20 +14,20 @@ using visfile::Side;
 
 namespace {
 
-Result<uint32_t> NodeId(const Query& query, std::string_view name, size_t count) {
+Result<uint32_t> NodeId(const RequestQuery& query, std::string_view name, size_t count) {
   MSPROBE_ASSIGN_OR_RETURN(const int64_t id,
                            query.RequiredInt(name, -1, static_cast<int64_t>(count) - 1));
   return id < 0 ? kNoNode : static_cast<uint32_t>(id);
 }
 
-Result<Side> SideOf(const Query& query, const visfile::UnitIndex& unit) {
+Result<Side> SideOf(const RequestQuery& query, const visfile::UnitIndex& unit) {
   const std::string_view word = query.Find("side").value_or("t");
   if (word == "t") return Side::kTarget;
   if (word == "g" && unit.is_comparison()) return Side::kGolden;
   return InvalidArgumentError("the parameter 'side' must be t or, in comparisons, g");
 }
 
-Result<NodeRef> NodeOf(const Query& query, const visfile::UnitIndex& unit) {
+Result<NodeRef> NodeOf(const RequestQuery& query, const visfile::UnitIndex& unit) {
   NodeRef node;
   MSPROBE_ASSIGN_OR_RETURN(node.side, SideOf(query, unit));
   const visfile::SideIndex& side = unit.side(node.side);
@@ -90,7 +90,7 @@ void WritePath(const visfile::UnitSource& unit, NodeRef node, bool alone, int64_
 }
 
 /// "12.12,13.-1" → rows. Errors: InvalidArgument.
-Result<std::vector<RowIds>> RowsOf(const Query& query, const visfile::UnitIndex& unit) {
+Result<std::vector<RowIds>> RowsOf(const RequestQuery& query, const visfile::UnitIndex& unit) {
   constexpr size_t kMaxRows = 200;
   MSPROBE_ASSIGN_OR_RETURN(std::string_view text, query.Text("of"));
   const auto id_of = [](std::string_view part, size_t count) -> std::optional<uint32_t> {
@@ -115,7 +115,7 @@ Result<std::vector<RowIds>> RowsOf(const Query& query, const visfile::UnitIndex&
   return rows;
 }
 
-Result<NodeFilter> FilterOf(const Query& query, const UnitContext& context) {
+Result<NodeFilter> FilterOf(const RequestQuery& query, const UnitContext& context) {
   return NodeFilter::Parse(query.Find("by").value_or(""), query.Find("value").value_or(""),
                            context.bands);
 }

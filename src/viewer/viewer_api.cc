@@ -112,7 +112,7 @@ Response Api::Handle(const Request& request) {
         "there is no such request", {},
         std::string(request.method) + " " + std::string(request.route.substr(0, 200))));
   }
-  Result<Query> query = Query::Parse(request.query);
+  Result<RequestQuery> query = RequestQuery::Parse(request.query);
   if (!query.ok()) return ErrorResponse(query.status());
   Response response;
   const Status status = Guarded([&] {
@@ -147,7 +147,7 @@ Status Api::Files(const Call& call) {
   return Status::Ok();
 }
 
-Result<FileContext> Api::FindFile(const Query& query, OpenFiles::Freshness freshness) {
+Result<FileContext> Api::FindFile(const RequestQuery& query, OpenFiles::Freshness freshness) {
   MSPROBE_ASSIGN_OR_RETURN(const std::string_view name, query.Text("file"));
   MSPROBE_ASSIGN_OR_RETURN(const ResolvedFile resolved, catalog_.Resolve(name));
   // The numbers in a request are those of the version that it names.
@@ -161,7 +161,7 @@ Result<FileContext> Api::FindFile(const Query& query, OpenFiles::Freshness fresh
   return context;
 }
 
-Result<UnitContext> Api::FindUnit(const Query& query) {
+Result<UnitContext> Api::FindUnit(const RequestQuery& query) {
   UnitContext context;
   MSPROBE_ASSIGN_OR_RETURN(context.file, FindFile(query, OpenFiles::Freshness::kAsOpened));
   MSPROBE_ASSIGN_OR_RETURN(const int64_t number, query.Int("u", 0, 0, INT32_MAX));

@@ -16,12 +16,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/scratch_directory.h"
+#include "base/scratch_directory_fixture.h"
 #include "compare/comparison.h"
 #include "compare/first_divergence.h"
 #include "dump/rank_dump.h"
 #include "graph/graph.h"
-#include "visfile/memory_dump.h"
+#include "visfile/memory_dump_fixture.h"
 #include "visfile/visfile.h"
 
 /// Small graphs made by hand, for tests of the writers.

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/scratch_directory.h"
+#include "base/scratch_directory_fixture.h"
 #include "formats/tensor_file.h"
 #include "zip_builder.h"
 

@@ -7,7 +7,7 @@ import sysconfig
 import torch
 
 import msprobe
-from msprobe.naming import read_api_lists
+from msprobe.listed_apis import read_api_lists
 
 
 def test_operators_are_recorded_and_stay_what_they_are(collect):

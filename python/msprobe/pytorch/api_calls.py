@@ -6,7 +6,7 @@ from typing import Any, Dict, List, Optional
 
 import torch
 
-from msprobe.naming import read_api_lists, takes_api
+from msprobe.listed_apis import read_api_lists, takes_api
 from msprobe.trampoline import make_trampoline
 from msprobe.wrapping import Owner, watch_listed
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/scratch_directory.h"
+#include "base/scratch_directory_fixture.h"
 #include "formats/tensor_file.h"
 
 namespace msprobe::formats {

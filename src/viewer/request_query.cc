@@ -1,4 +1,4 @@
-#include "viewer/query.h"
+#include "viewer/request_query.h"
 
 #include <charconv>
 
@@ -33,9 +33,9 @@ bool Decode(std::string_view text, std::string* out) {
 
 }  // namespace
 
-Result<Query> Query::Parse(std::string_view text) {
+Result<RequestQuery> RequestQuery::Parse(std::string_view text) {
   if (text.size() > kMaxBytes) return LimitExceededError("the request's query is too long");
-  Query query;
+  RequestQuery query;
   while (!text.empty()) {
     const size_t end = std::min(text.find('&'), text.size());
     const std::string_view pair = text.substr(0, end);
@@ -51,14 +51,14 @@ Result<Query> Query::Parse(std::string_view text) {
   return query;
 }
 
-std::optional<std::string_view> Query::Find(std::string_view name) const {
+std::optional<std::string_view> RequestQuery::Find(std::string_view name) const {
   for (const auto& [key, value] : parameters_) {
     if (key == name) return value;
   }
   return std::nullopt;
 }
 
-Result<std::string_view> Query::Text(std::string_view name) const {
+Result<std::string_view> RequestQuery::Text(std::string_view name) const {
   const std::optional<std::string_view> value = Find(name);
   if (!value) {
     return InvalidArgumentError("the request lacks the parameter '" + std::string(name) + "'");
@@ -66,13 +66,13 @@ Result<std::string_view> Query::Text(std::string_view name) const {
   return *value;
 }
 
-Result<int64_t> Query::Int(std::string_view name, int64_t fallback, int64_t min,
-                           int64_t max) const {
+Result<int64_t> RequestQuery::Int(std::string_view name, int64_t fallback, int64_t min,
+                                  int64_t max) const {
   if (!Find(name)) return fallback;
   return RequiredInt(name, min, max);
 }
 
-Result<int64_t> Query::RequiredInt(std::string_view name, int64_t min, int64_t max) const {
+Result<int64_t> RequestQuery::RequiredInt(std::string_view name, int64_t min, int64_t max) const {
   MSPROBE_ASSIGN_OR_RETURN(const std::string_view text, Text(name));
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -83,7 +83,7 @@ Result<int64_t> Query::RequiredInt(std::string_view name, int64_t min, int64_t m
   return value;
 }
 
-Result<Page> PageOf(const Query& query) {
+Result<Page> PageOf(const RequestQuery& query) {
   Page page;
   MSPROBE_ASSIGN_OR_RETURN(page.offset, query.Int("offset", 0, 0, INT32_MAX));
   MSPROBE_ASSIGN_OR_RETURN(page.limit, query.Int("limit", 200, 0, kMaxPage));

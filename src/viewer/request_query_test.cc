@@ -1,4 +1,4 @@
-#include "viewer/query.h"
+#include "viewer/request_query.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,8 @@ namespace msprobe::viewer {
 namespace {
 
 TEST(QueryTest, DecodesAndBounds) {
-  Result<Query> query = Query::Parse("file=a%20b.vis&u=3&q=%E4%B8%AD+x&empty=&flag&u=9");
+  Result<RequestQuery> query =
+      RequestQuery::Parse("file=a%20b.vis&u=3&q=%E4%B8%AD+x&empty=&flag&u=9");
   ASSERT_TRUE(query.ok());
   EXPECT_EQ(*query->Text("file"), "a b.vis");
   EXPECT_EQ(*query->Text("q"), "中 x");
@@ -21,11 +22,11 @@ TEST(QueryTest, DecodesAndBounds) {
 
 TEST(QueryTest, BrokenEscapesAndFloodsAreRefused) {
   for (const char* bad : {"a=%", "a=%4", "a=%zz", "%g=1"}) {
-    EXPECT_FALSE(Query::Parse(bad).ok()) << bad;
+    EXPECT_FALSE(RequestQuery::Parse(bad).ok()) << bad;
   }
-  EXPECT_EQ(Query::Parse(std::string(Query::kMaxBytes + 1, 'a')).status().code(),
+  EXPECT_EQ(RequestQuery::Parse(std::string(RequestQuery::kMaxBytes + 1, 'a')).status().code(),
             StatusCode::kLimitExceeded);
-  EXPECT_TRUE(Query::Parse("&&=&").ok());
+  EXPECT_TRUE(RequestQuery::Parse("&&=&").ok());
 }
 
 }  // namespace

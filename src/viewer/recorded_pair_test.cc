@@ -1,4 +1,4 @@
-#include "viewer/pair_metrics.h"
+#include "viewer/recorded_pair.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "base/open_file.h"
+#include "base/open_descriptor.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -11,10 +11,10 @@
 namespace msprobe::viewer {
 
 /// The decoded parameters of a request. Of equal names the first counts.
-class Query {
+class RequestQuery {
  public:
   /// Errors: InvalidArgument (a broken percent escape, more than kMaxBytes).
-  static Result<Query> Parse(std::string_view text);
+  static Result<RequestQuery> Parse(std::string_view text);
 
   static constexpr size_t kMaxBytes = 64 << 10;
 
@@ -35,6 +35,6 @@ struct Page {
   int64_t limit = 0;
 };
 inline constexpr int64_t kMaxPage = 1000;
-Result<Page> PageOf(const Query& query);
+Result<Page> PageOf(const RequestQuery& query);
 
 }  // namespace msprobe::viewer

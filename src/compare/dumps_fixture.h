@@ -14,7 +14,7 @@
 #include "base/diagnostics.h"
 #include "base/file.h"
 #include "compare/comparison.h"
-#include "compare/one_pass_check.h"
+#include "compare/one_pass_fixture.h"
 #include "formats/npy/npy_writer.h"
 #include "graph/graph.h"
 #include "graph/match.h"
