@@ -74,7 +74,7 @@ class Collector : public GradientSink {
   /// In a forked child: nothing more is recorded.
   void Abandon();
   uint64_t late_gradients() const { return late_gradients_; }
-  uint64_t recorded() const { return recorded_; }
+  uint64_t recorded() const { return recorded_ + deferred_.size(); }
   /// Calls of the root in this step; counted where there is a token range.
   int64_t root_calls() const { return root_calls_; }
 

@@ -7,6 +7,7 @@ from typing import Any, Dict, List, Optional
 
 from msprobe.errors import MsprobeError
 from msprobe.modules import writable
+from msprobe.modules import writable
 from msprobe.notices import did_you_mean, warn
 
 TASKS = ("statistics", "tensor", "structure")
@@ -60,6 +61,27 @@ class Config:
         pair = ("forward", "backward") if word in ("forward", "backward") else ("input", "output")
         named = [w for w in self.data_mode if w in pair]
         return "all" in self.data_mode or not named or word in named
+
+
+def engine_options(config: Config) -> Dict[str, Any]:
+    """What `_core.configure` is given."""
+    level = config.level
+    options: Dict[str, Any] = {
+        "modules": level in ("L0", "mix"),
+        "apis": level in ("L1", "mix"),
+        "stacks": config.extra_info and level != "debug",
+        "construct": config.extra_info and level in ("L0", "mix"),
+        "save_tensors": config.task == "tensor",
+        "structure_only": config.task == "structure",
+        "defers": config.async_dump,
+        "summary_mode": config.summary_mode,
+        "scope": list(map(writable, config.scope)),
+        "list": list(map(writable, config.listed)),
+        "tensor_list": list(map(writable, config.tensor_list)),
+    }
+    for word in ("forward", "backward", "input", "output"):
+        options[word] = config.takes(word)
+    return options
 
 
 def load_config(path: Optional[str], **arguments: Any) -> Config:

@@ -1,19 +1,20 @@
 """One run of the collector: its steps, its filters, and what is said at the end."""
 
 import atexit
-import json
 import os
-from typing import Any, Callable, Dict, List, Optional, Tuple
+import shutil
+from typing import Any, Callable, Dict, List, Optional
 
 from msprobe import _core
-from msprobe.config import absolute, Config, Switch
+from msprobe.config import absolute, Config, engine_options, Switch
 from msprobe.earlier_checksums import read_checksums
 from msprobe.errors import MsprobeError
 from msprobe.framework import Framework
 from msprobe.modules import label, writable
-from msprobe.notices import BANNER, did_you_mean, say, span, warn
+from msprobe.notices import BANNER, did_you_mean, say, warn
 from msprobe.process import at_end, set_up
 from msprobe.start_arguments import check_start, models_of
+from msprobe.tally import Tally
 from msprobe.values import parts
 from msprobe.wrapping import watch_named
 
@@ -28,6 +29,7 @@ class Session:
         # The program may go to another directory while it runs.
         self.config_path = None if config_path is None else os.path.abspath(config_path)
         self._switch = Switch(str(self.config_path))
+        self._tally = Tally(config, self._switch)
         self._dump_path = absolute("dump_path", config.dump_path)
         self._bench_path = None if config.bench_path is None else os.path.abspath(config.bench_path)
         self.current_step = 0
@@ -39,17 +41,13 @@ class Session:
         self._budget = None if config.max_bytes is None else _core.DiskBudget(config.max_bytes)
         self._prepared = self._bench_known = False
         self._rank_id: Optional[int] = None
-        self._steps_taken = self._recorded = self._starts = 0
-        self._ranks_seen: set = set()
-        self._steps_seen: set = set()
+        self._save_opened: Optional[int] = None  # the step at which save() called start()
         self._ended = False
-        self._token_range: Optional[Tuple[int, int]] = None
-        self._most_root_calls = -1  # of a step with a token range
         self._dumped_modules: List[Any] = []
         self._model_ids: List[int] = []  # of the step; the engine holds the models
         self._gradient_watches: List[Callable[[], None]] = []  # of saved values, in this step
         self._pid = os.getpid()
-        self._configure()
+        _core.configure(engine_options(config))
         at_end(self.end)
 
     # What a user calls.
@@ -64,42 +62,54 @@ class Session:
                 warn(f"start() got rank_id {rank_id}, it counts from the next step on", kind="rank_id")
             self._rank_id = rank_id
         if self.writer is None:
-            if not self._selected():
-                return
-            self._open_step(model, token_range)
-            if self.writer is None:
-                return
+            self._tally.look_at_rank(self._rank())
+            if self._selected():
+                self._open_step(model, token_range)
         elif self._is_another(model):
             warn("start() got another model than the step began with, its modules are not recorded: "
                  "give start() a list of all models", kind="another model")
-        self._starts += 1
-        self._become_rank()
+        if self.writer is not None:
+            self._become_rank()
+        if self.writer is None:
+            return
+        self._tally.starts += 1
         self._install()
         _core.start()
 
     def stop(self) -> None:
-        if self.writer is None or os.getpid() != self._pid:
+        if os.getpid() != self._pid:
+            return
+        if self.writer is None:
+            self._look(self.current_step, is_taken=False)
             return
         _core.stop()
         if not _core.expects_more():
             self._remove_patches()
+            if self.config.level != "debug":  # save() may still come
+                self._look(self.current_step, is_taken=True)
 
     def step(self) -> None:
         if os.getpid() != self._pid:
             return
+        step, is_taken = self.current_step, False
         try:
             if self.writer is not None:
                 self._become_rank()
+            is_taken = self.writer is not None
+            if is_taken:
                 self._close_step()
         finally:
             self.current_step += 1
+            self._save_opened = None
         self._wait_for_writers()
         _core.raise_errors()  # those of the step's end, in strict mode
         if self.config.step and self.current_step > max(self.config.step) and not self._ended:
             self.end()
+        else:
+            self._look(step, is_taken)
 
     def save(self, variable: Any, name: str, save_backward: bool) -> None:
-        if not self._is_open("save"):
+        if not self._takes_saved():
             return
         number = _core.save(name, variable)
         if save_backward:
@@ -162,8 +172,8 @@ class Session:
         if self.writer is not None:
             self._close_step()
         self._wait_for_writers()
-        self._report()
-        if self._recorded > 0:
+        self._tally.report(self.current_step)
+        if self._tally.recorded > 0:
             say(BANNER)
 
     def forget(self) -> None:
@@ -179,7 +189,7 @@ class Session:
         """Whether this process collects. One that was forked does if its parent has not begun to."""
         if os.getpid() == self._pid:
             return True
-        if self._steps_taken > 0 or self.writer is not None:
+        if self._tally.steps_taken > 0 or self.writer is not None:
             warn("start() records nothing in a process that was forked while another one collects: fork "
                  "before the first start(), or let multiprocessing spawn and make a PrecisionDebugger there",
                  kind="forked")
@@ -188,11 +198,22 @@ class Session:
         at_end(self.end)
         return True
 
+    def _takes_saved(self) -> bool:
+        """Whether a step is recorded. It begins with its first save(), unless with start()."""
+        if os.getpid() != self._pid:  # of a data loader as well
+            warn("save() records nothing in a process that was forked, unless start() was called there",
+                 kind="save in a fork")
+            return False
+        if self.writer is None and self._save_opened != self.current_step:
+            self._save_opened = self.current_step
+            self.start(None, None, None)
+        return self.writer is not None
+
     def _is_open(self, function: str) -> bool:
         """Whether a step is recorded; the user hears why not where it is no filter."""
         if os.getpid() != self._pid:
             return False
-        if self.writer is None and not self._ended and self.current_step not in self._steps_seen:
+        if self.writer is None and not self._ended and self.current_step not in self._tally.steps:
             warn(f"{function}() came before start(), it records nothing", kind=function)
         return self.writer is not None
 
@@ -207,12 +228,7 @@ class Session:
     def _selected(self) -> bool:
         if self._ended:
             return False
-        rank = self._rank() or 0
-        self._ranks_seen.add(rank)
-        self._steps_seen.add(self.current_step)
-        if self.config.rank and rank not in self.config.rank:
-            return False
-        if self.config.step and self.current_step not in self.config.step:
+        if not self._tally.takes(self.current_step, self._rank()):
             return False
         return self.config.dump_enable is None or self._switch.is_on()
 
@@ -239,17 +255,17 @@ class Session:
                 extra_info=config.extra_info,
                 overwrite=config.overwrite,
                 # Strict: an error is raised here.
-                in_background=self._steps_taken > 0 and os.environ.get("MSPROBE_STRICT") != "1",
+                in_background=self._tally.steps_taken > 0 and os.environ.get("MSPROBE_STRICT") != "1",
                 tensor_format=config.file_format or self.framework.tensor_format,
                 budget=self._budget,
             )
         except ValueError as error:
-            if self._steps_taken == 0 or os.environ.get("MSPROBE_STRICT") == "1":
+            if self._tally.steps_taken == 0 or os.environ.get("MSPROBE_STRICT") == "1":
                 raise MsprobeError(str(error)) from None
             warn(f"step {self.current_step} is not collected: {error}", kind="open")
             return
-        self._token_range = None if token_range is None else tuple(token_range)
-        _core.set_token_range(self._token_range)
+        self._tally.token_range = None if token_range is None else tuple(token_range)
+        _core.set_token_range(self._tally.token_range)
         entries: List[Any] = []
         roots = models_of(model)
         self._model_ids = list(map(id, roots))
@@ -261,14 +277,18 @@ class Session:
                 entries.extend(self.framework.modules(root, prefix))
         self.framework.watch_objects(roots, config)
         _core.set_modules(entries, roots)
+        self._tally.begin_step()
         _core.begin_step(self.writer)
         self.framework.begin_gradients()
 
     def _close_step(self) -> None:
         self._unfinished.append(self.writer)  # first: another thread may end the program
+        self._end_recording()
+        self._tally.steps_taken += 1
+
+    def _end_recording(self) -> None:
         self.writer = None
-        if self._token_range is not None:
-            self._most_root_calls = max(self._most_root_calls, _core.root_calls())
+        self._tally.end_step()
         _core.end_step()
         self._remove_patches()
         self.framework.end_gradients()
@@ -276,7 +296,26 @@ class Session:
         for remove in self._gradient_watches:
             remove()
         self._gradient_watches.clear()
-        self._steps_taken += 1
+
+    def _drop_step(self, rank: int) -> None:
+        """What was recorded before the process had the rank, which the filter leaves out."""
+        writer = self.writer
+        self._end_recording()
+        while not writer.finish_within(seconds=0.1):
+            pass
+        shutil.rmtree(writer.directory, ignore_errors=True)
+        try:
+            os.rmdir(os.path.dirname(writer.directory))
+        except OSError:  # other ranks have theirs there
+            pass
+        warn(f"rank {self.config.rank} leaves this process out, which has become rank {rank} after start(): "
+             f"what it has recorded of step {self.current_step} is removed")
+
+    def _look(self, step: int, is_taken: bool) -> None:
+        if is_taken:
+            self._tally.look(step)
+        elif not self._ended:
+            self._tally.look_left_out(step, self._rank())
 
     def _wait_for_writers(self) -> None:
         """A program may read its dump at once. One that is interrupted here waits when it ends."""
@@ -287,7 +326,7 @@ class Session:
                 self._unfinished.remove(writer)
             except ValueError:
                 continue  # another thread has waited as well
-            self._recorded += writer.finish()["recorded"]
+            self._tally.recorded += writer.finish()["recorded"]
             name = "debug.json" if self.config.level == "debug" else "dump.json"
             if writer.has_files():  # else it has said why not
                 say(f"{name} is at {os.path.dirname(writer.directory)}")
@@ -295,6 +334,9 @@ class Session:
     def _become_rank(self) -> None:
         rank = self._rank()
         if rank is None or not os.path.basename(self.writer.directory).startswith("proc"):
+            return
+        if self.config.rank and rank not in self.config.rank:
+            self._drop_step(rank)
             return
         try:
             self.writer.become_rank(rank)
@@ -330,26 +372,6 @@ class Session:
 
     # Filters.
 
-    def _configure(self) -> None:
-        config = self.config
-        level = config.level
-        self._options: Dict[str, Any] = {
-            "modules": level in ("L0", "mix"),
-            "apis": level in ("L1", "mix"),
-            "stacks": config.extra_info and level != "debug",
-            "construct": config.extra_info and level in ("L0", "mix"),
-            "save_tensors": config.task == "tensor",
-            "structure_only": config.task == "structure",
-            "defers": config.async_dump,
-            "summary_mode": config.summary_mode,
-            "scope": list(map(writable, config.scope)),
-            "list": list(map(writable, config.listed)),
-            "tensor_list": list(map(writable, config.tensor_list)),
-        }
-        for word in ("forward", "backward", "input", "output"):
-            self._options[word] = config.takes(word)
-        _core.configure(self._options)
-
     def _load_bench(self) -> None:
         """Checksums of the same step and rank of an earlier dump."""
         if self._bench_path is None:
@@ -358,41 +380,10 @@ class Session:
             checksums = read_checksums(
                 self._bench_path, self.current_step, self._rank() or 0, self.config.takes)
         except MsprobeError as error:
-            if self._steps_taken == 0:
+            if self._tally.steps_taken == 0:
                 raise
             warn(f"no tensors are saved: {error}", kind="bench")
             checksums = {}
         # How many may be saved is said once for the whole run.
         _core.set_bench(checksums, None if self._bench_known else self.config.diff_nums)
         self._bench_known = True
-
-    def _report(self) -> None:
-        """What keeps the run from being a success, if nothing was recorded."""
-        config = self.config
-        late = _core.late_gradients()
-        if late:
-            warn(f"{late} calls got gradients after step(), call step() after backward")
-        if self._steps_taken == 0:
-            if config.step and not self._steps_seen & set(config.step):
-                warn(f"step {config.step} matched nothing, steps {span(self._steps_seen)} were run")
-            elif config.rank and not self._ranks_seen & set(config.rank):
-                warn(f"rank {config.rank} matched nothing, this process is rank {span(self._ranks_seen)}")
-            elif not self._steps_seen:
-                warn("nothing was collected in this process, start() was never called")
-            elif self._switch.was:
-                warn(f"nothing was collected, dump_enable was {' or '.join(self._switch.was)} whenever "
-                     "a step began")
-            else:
-                warn("nothing was collected")
-            return
-        for name, items in _core.matched_filters().items():
-            missed = [text for text, matched in items if not matched]
-            if missed:
-                warn(f"{name} {json.dumps(missed, ensure_ascii=False)} matched nothing")
-        if self._token_range is not None and self._most_root_calls <= self._token_range[0]:
-            warn(f"token_range {list(self._token_range)} matched nothing, the model was called "
-                 f"{self._most_root_calls} times in a step")
-        if self._starts > 1 and self.current_step == 0:
-            warn(f"step() was never called: what {self._starts} start() began lies in one step")
-        if self._recorded == 0:
-            warn("nothing was recorded, ledger.json says what was left out and why")

@@ -3,7 +3,7 @@
 import json
 import sys
 from itertools import islice
-from typing import Any, Iterator, List, Optional, Tuple
+from typing import Any, Iterable, Iterator, List, Optional, Tuple
 
 
 Place = Tuple[str, ...]
@@ -14,19 +14,34 @@ _DEPTH, _PARTS = 20, 100_000
 
 
 def parts(value: Any) -> Iterator[Tuple[Place, Any]]:
-    """(where it is, it): what lists, tuples and dictionaries hold, and what those in them hold."""
+    """(where it is, it): what lists, tuples, dictionaries and dataclasses hold, and what those in them
+    hold; under the names that they have in a record."""
     waiting: List[Tuple[Place, Any, Tuple[int, ...]]] = [((), value, ())]
     left = _PARTS
     while waiting and left > 0:
         left -= 1
         place, value, around = waiting.pop()
-        if not isinstance(value, (dict, list, tuple)):
+        items = _items(value)
+        if items is None:
             yield place, value
         elif len(place) < _DEPTH and id(value) not in around:  # it may hold itself
-            items = dict.items(value) if isinstance(value, dict) else enumerate(value)
             inside = (*around, id(value))
             found = [((*place, _text(key)), item, inside) for key, item in islice(items, left)]
             waiting.extend(reversed(found))
+
+
+def _items(value: Any) -> Optional[Iterable[Tuple[Any, Any]]]:
+    """None: it is no container."""
+    if isinstance(value, dict):
+        return dict.items(value)
+    if isinstance(value, (list, tuple)):
+        names = getattr(type(value), "_fields", None) if isinstance(value, tuple) else None
+        is_named = isinstance(names, tuple) and len(names) == len(value)
+        return zip(names, value) if is_named else enumerate(value)
+    fields = getattr(type(value), "__dataclass_fields__", None)
+    if not isinstance(fields, dict) or isinstance(value, type):
+        return None
+    return [(name, getattr(value, name)) for name in fields if hasattr(value, name)]
 
 
 def _text(key: Any) -> str:
@@ -63,7 +78,8 @@ def _describe_numpy(value: Any) -> Optional[Tuple[str, str]]:
         item = value.item()
         text = item if isinstance(item, (int, float, bool, str)) else str(item)
         return f"numpy.{type(value).__name__}", json.dumps(text)
-    shown = value.tolist() if value.size <= 64 and value.dtype.kind in "biuf" else " ".join(
+    # As text: mindstudio-probe's compare takes a value for one number, and ends where it is a list.
+    shown = str(value.tolist()) if value.size <= 64 and value.dtype.kind in "biuf" else " ".join(
         numpy.array2string(value, threshold=64).split()
     )
     return "numpy.ndarray", json.dumps(shown)

@@ -12,6 +12,8 @@ namespace {
 using Step = formats::JsonScanner::Step;
 
 constexpr size_t kMaxNameBytes = size_t{1} << 20;
+/// Ends the names in a debug.json, but for those that msprobe wrote before it took this over.
+constexpr std::string_view kSavedValue = ".debug";
 
 struct TaskName {
   std::string_view text;
@@ -100,7 +102,8 @@ Status DumpJsonReader::AddEntry(std::string_view raw_name, std::string_view valu
                                   " bytes, or more records than can be counted",
                               "check that this is the right file", file_.path());
   }
-  const std::string_view name = file_.Name(raw_name, &arena_);
+  std::string_view name = file_.Name(raw_name, &arena_);
+  if (holds_values_ && name.ends_with(kSavedValue)) name.remove_suffix(kSavedValue.size());
   // Their sizes follow. NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage)
   entries_.push_back({name.data(), value.data(), static_cast<uint32_t>(name.size()),
                       static_cast<uint32_t>(std::min<size_t>(value.size(), UINT32_MAX))});

@@ -32,6 +32,7 @@ class DumpJsonReader {
   uint64_t size() const { return file_.size(); }
   std::string path() const { return file_.path(); }
   size_t entry_count() const { return entries_.size(); }
+  /// Of a saved value without the ".debug" at its end.
   std::string_view name(EntryId id) const { return {entries_[id].name, entries_[id].name_size}; }
   std::string_view value(EntryId id) const { return {entries_[id].value, entries_[id].value_size}; }
   uint64_t value_offset(EntryId id) const {

@@ -367,12 +367,12 @@ TEST_F(DumpWriterTest, DebugLevelHasOneFile) {
   options.level = "debug";
   auto writer = MustOpen(options);
   RecordBuilder builder;
-  builder.Begin("grad.0");
+  builder.Begin("grad.0.debug");
   builder.Null({});
   writer->Add(&builder);
   writer->Finish();
   const fs::path unit = root_ / "step0" / "rank0";
-  EXPECT_THAT(ReadFile(unit / "debug.json"), HasSubstr("\"grad.0\": null"));
+  EXPECT_THAT(ReadFile(unit / "debug.json"), HasSubstr("\"grad.0.debug\": null"));
   EXPECT_FALSE(fs::exists(unit / "dump.json"));
   EXPECT_FALSE(fs::exists(unit / "stack.json"));
 }

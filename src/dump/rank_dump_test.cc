@@ -247,7 +247,7 @@ TEST_F(RankDumpTest, LevelDebugHasValuesButNoCalls) {
   }
   Write("debug.json", R"({"task": "statistics", "level": "debug", "data": {
     "y.0": {"type": "torch.Tensor", "dtype": "torch.float32", "shape": [2], "Max": 6.0},
-    "more.0": {"k": [{"type": "int", "value": 1}, null]}, "none.0": null, "torn)");
+    "more.0.debug": {"k": [{"type": "int", "value": 1}, null]}, "none.0.debug": null, "torn)");
   const Status status = OpenError();
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(status.fact(), "the dump is of level debug: it holds values, but no calls");
@@ -257,6 +257,9 @@ TEST_F(RankDumpTest, LevelDebugHasValuesButNoCalls) {
   ASSERT_NE(dump, nullptr);
   ASSERT_EQ(dump->entry_count(), 3u);
   EXPECT_TRUE(dump->has_statistics());
+  EXPECT_EQ(dump->entry_name(0), "y.0");  // as msprobe has written it before
+  EXPECT_EQ(dump->entry_name(1), "more.0");
+  EXPECT_EQ(dump->Find("none.0"), 2u);
   Record record;
   ASSERT_TRUE(dump->Read(0, &record).ok());
   ASSERT_EQ(record.values.size(), 1u);

@@ -136,8 +136,8 @@ def test_tensors_of_a_class_of_the_program_keep_it(collect):
     collect(lambda: ms.grad(lambda x: net[0](x))(OfTheProgram(X)), net, level="L0")
 
 
-def debug_entries(tmp_path):
-    (file,) = (tmp_path / "dump" / "step0").glob("*/debug.json")
+def debug_entries(tmp_path, step=0):
+    (file,) = (tmp_path / "dump" / f"step{step}").glob("*/debug.json")
     return json.loads(file.read_text())["data"]
 
 
@@ -161,7 +161,22 @@ def test_save_of_what_has_no_gradient(debugger, tmp_path):
     d.stop()
     d.step()
     PrecisionDebugger._forget()
-    assert list(debug_entries(tmp_path)) == ["value.0", "h.0", "h_grad.0"]
+    assert list(debug_entries(tmp_path)) == ["value.0.debug", "h.0.debug", "h_grad.0.debug"]
+
+
+def test_save_opens_its_step(debugger, tmp_path):
+    def function(x):
+        h = x * 2
+        PrecisionDebugger.save(h, "h")
+        return h.sum()
+
+    debugger(level="debug")
+    for _ in range(2):
+        ms.grad(function)(Tensor(X))
+        PrecisionDebugger.step()
+    PrecisionDebugger._forget()
+    for step in range(2):
+        assert list(debug_entries(tmp_path, step)) == ["h.0.debug", "h_grad.0.debug"]
 
 
 def test_start_with_a_parameter_that_was_frozen_before(collect):

@@ -47,7 +47,8 @@ def test_only_listed_operators_are_recorded(collect, monkeypatch, tmp_path):
 
 def test_operators_that_do_not_exist_are_named(run_script, tmp_path):
     path = tmp_path / "ops.yaml"
-    path.write_text("aten:\n  - relu\n  - no_such_operator\n")
+    missing = [f"no_such_operator_{i}" for i in range(7)]
+    path.write_text("aten:\n  - relu\n" + "".join(f"  - {name}\n" for name in missing))
     result = run_script(f"""
         from msprobe.pytorch import PrecisionDebugger, api_calls
 
@@ -55,7 +56,8 @@ def test_operators_that_do_not_exist_are_named(run_script, tmp_path):
         debugger = PrecisionDebugger(dump_path="dump", level="L1")
         debugger.start()
         """)
-    assert "1 listed APIs do not exist here: aten.no_such_operator" in result.stderr
+    named = ", ".join(f"aten.{name}" for name in missing)
+    assert f"7 listed APIs do not exist here: {named}\n" in result.stderr
 
 
 def test_a_mark_at_the_beginning_of_the_list(tmp_path):

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from conftest import PrecisionDebugger
+from conftest import PrecisionDebugger, units
 from msprobe.errors import MsprobeError
 
 SUCCESS = "ends successfully"
@@ -64,6 +64,53 @@ def test_steps_without_records(config, words, debugger, capfd):
     assert words in said.err
 
 
+@pytest.mark.parametrize("config,words", [
+    ({"list": ["relu", "sin"]}, 'list ["relu"] matched nothing until now (step 0)'),
+    ({"scope": ["Torch.sin.0.forward", "Torch.relu.0.forward"]},
+     'scope ["Torch.relu.0.forward"] matched nothing until now (step 0)'),
+    ({"tensor_list": ["relu"]}, 'tensor_list ["relu"] matched nothing until now (step 0)'),
+    ({"data_mode": ["backward"]}, "nothing was recorded in step 0 until now"),
+])
+def test_fault_18_what_matches_nothing_is_said_at_the_first_stop(config, words, debugger, capfd):
+    d = debugger(level="L1", **config)
+    for step in range(2):
+        d.start()
+        torch.sin(torch.ones(1))
+        d.stop()
+        assert capfd.readouterr().err.count(words) == (step == 0)
+        d.step()
+        assert "until now" not in capfd.readouterr().err
+
+
+def test_what_backward_matches_is_waited_for(debugger, capfd):
+    d = debugger(level="L1", list=["sin.0.backward", "relu.0.backward"])
+    d.start()
+    y = torch.sin(torch.ones(1, requires_grad=True))
+    d.stop()
+    assert "until now" not in capfd.readouterr().err
+    y.backward()
+    d.step()
+    assert 'list ["relu.0.backward"] matched nothing until now (step 0)' in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("top,words", [
+    ({"step": [5]}, "step [5] matched nothing until now, this is step 0"),
+    ({"rank": [5]}, "rank [5] matched nothing until now, this process has no rank, which counts as rank 0"),
+])
+def test_fault_18_steps_and_ranks_that_are_left_out_are_said_at_the_first_stop(top, words, debugger, capfd):
+    d = debugger(level="L1", top=top)
+    d.stop()  # start() has not asked yet
+    d.step()
+    assert "until now" not in capfd.readouterr().out
+    d.set_init_step(0)
+    for step in range(2):
+        d.start()
+        d.stop()
+        assert capfd.readouterr().out.count(words) == (step == 0)
+        d.step()
+        assert "until now" not in capfd.readouterr().out
+
+
 @pytest.mark.parametrize("text,words", [
     (None, "cannot be read"),
     ("", "no whole dump"),
@@ -89,3 +136,37 @@ def test_bench_path_without_a_whole_dump(text, words, debugger, tmp_path, capfd,
     _step(d)  # step 0, of which bench_path has nothing
     _step(d)  # a program that has begun to train goes on
     assert words in capfd.readouterr().err
+
+
+def test_a_rank_that_becomes_known_too_late(debugger, tmp_path, capfd):
+    d = debugger(level="L1", top={"rank": [0]})
+    d.start()
+    torch.sin(torch.ones(1))
+    d.start(rank_id=1)  # as when the process group has appeared
+    torch.sin(torch.ones(1))
+    d.stop()
+    d.step()
+    _step(d)
+    PrecisionDebugger._forget()
+    said = capfd.readouterr()
+    assert said.err.count("rank [0] leaves this process out, which has become rank 1 after start()") == 1
+    assert SUCCESS not in said.out and list((tmp_path / "dump").iterdir()) == []
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_rank_that_is_left_out_as_long_as_it_is_not_known(again, debugger, tmp_path, capfd):
+    d = debugger(level="L1", top={"rank": [1]})
+    d.start()
+    if again:
+        d.start(rank_id=1)
+        torch.sin(torch.ones(1))
+    d._session._rank_id = 1  # as when the process group has appeared
+    d.stop()
+    d.step()
+    _step(d)
+    PrecisionDebugger._forget()
+    said = capfd.readouterr()
+    words = "rank [1] matched nothing in step 0 before this process had become rank 1"
+    assert said.err.count(words) == 1 and SUCCESS in said.out
+    dumped = [[unit.name for unit in units(tmp_path / "dump", step)] for step in range(2)]
+    assert dumped == [["rank1"] if again else [], ["rank1"]]

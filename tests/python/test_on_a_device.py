@@ -173,6 +173,6 @@ def test_the_largest_integers_are_exact(run_script, tmp_path):
             PrecisionDebugger.save(tensors, "name", save_backward=False)
         """, env=DEVICE)
     (unit,) = units(tmp_path / "dump")
-    saved = json.loads((unit / "debug.json").read_text())["data"]["name.0"]
+    saved = json.loads((unit / "debug.json").read_text())["data"]["name.0.debug"]
     assert [(tensor["Max"], tensor["Min"]) for tensor in saved] == [
         (2**64 - 1, 2**63 + 1), (2**63 - 1, -2**63), (2**63, 0)]

@@ -178,7 +178,7 @@ def test_values_that_are_not_tensors(collect):
     assert recorded[11] == {"type": "torch.dtype", "value": "torch.float16"}
     assert recorded[12] == {"type": "torch.device", "value": "cpu"}
     assert recorded[14] == {"type": "numpy.float32", "value": 1.5}
-    assert recorded[15] == {"type": "numpy.ndarray", "value": [0, 1, 2]}
+    assert recorded[15] == {"type": "numpy.ndarray", "value": "[0, 1, 2]"}
     assert recorded[16]["type"].endswith("Unknown") and "value" not in recorded[16]
     assert recorded[17] == {"type": "int", "value": 10**30}
 

@@ -97,9 +97,9 @@ def outputs():
 def debug(**values):
     """What level debug leaves: debug.json alone."""
     dump = Dump(task="tensor", level="debug")
-    saved = stored(dump, "loss.0.npy", [2.0], content=floats([2.0]))
-    dump.data = {"loss.0": saved, "more.0": {"k": [{"type": "int", "value": 1}, tensor()]},
-                 "none.0": None, "number.0": {"type": "float", "value": 0.5}, **values}
+    saved = stored(dump, "loss.0.debug.npy", [2.0], content=floats([2.0]))
+    dump.data = {"loss.0.debug": saved, "more.0.debug": {"k": [{"type": "int", "value": 1}, tensor()]},
+                 "none.0.debug": None, "number.0.debug": {"type": "float", "value": 0.5}, **values}
     text = json.dumps({**dump.head, "data": dump.data}, indent=1)
     dump.texts = {"dump.json": None, "stack.json": None, "construct.json": None, "debug.json": text}
     return dump
