@@ -1,5 +1,6 @@
 """Modules and cells: how they are called and what they are called; objects whose calls are APIs."""
 
+import sys
 from typing import Any, Dict, List, Optional, Set, Tuple
 
 from mindspore import nn
@@ -43,15 +44,19 @@ def watch(patches: Any, config: Any, torch: Optional[Any]) -> None:
             patches.add(executor.__call__, "compiled", "Jit.", make_trampoline)
     if config.level != "mix":
         return
-    for optimizer in subclasses(nn.Optimizer):
-        construct = optimizer.__dict__.get("construct")
-        if construct is not None:
-            patches.add(construct, "group", "optimizer", make_trampoline)
-    if torch is not None:
-        for optimizer in subclasses(torch.optim.Optimizer):
-            step = optimizer.__dict__.get("step")
-            if step is not None:
-                patches.add(step, "group", "optimizer", make_trampoline)
+    experimental = sys.modules.get("mindspore.experimental.optim")  # also the base of mint.optim
+    for base, method in ((nn.Optimizer, "construct"),
+                         (getattr(experimental, "Optimizer", None), "construct"),
+                         (torch and torch.optim.Optimizer, "step")):
+        for optimizer in () if base is None else subclasses(base):
+            update = optimizer.__dict__.get(method)
+            if update is not None:
+                patches.add(update, "group", "optimizer", make_trampoline)
+    clip = torch and getattr(torch.nn.utils, "clip_grad", None)
+    for name in ("clip_grad_norm_", "clip_grad_value_"):
+        function = getattr(clip, name, None)
+        if function is not None:
+            patches.add(function, "group", "clip_grad", make_trampoline)
 
 
 def note_primitives(models: List[Any]) -> None:
