@@ -109,6 +109,7 @@ PyObject* Collector::Call(CallSite* site, PyObject* const* args, size_t flags, P
     }
     case CallKind::kBackward: break;
     case CallKind::kApi:
+    case CallKind::kCustom:
     case CallKind::kDistributed: return CallRecorded(site, nullptr, args, flags, names);
   }
   return CallOriginal(site, args, flags, names);
@@ -204,6 +205,9 @@ PyObject* Collector::CallRecorded(CallSite* site, std::shared_ptr<ModuleInfo> mo
                          ? CallOriginal(site, args, flags, names)
                          : CallReplaced(site, frame.replaced, arguments.positional, names);
   if (is_api) thread.in_api = false;
+  if (result != nullptr && frame.give_back) {
+    RunTool("handing inputs back", [&] { result = tensor_hooks_->GiveBack(&frame, result); });
+  }
   if (result == nullptr) {
     const SavedError error;  // of the program: passes through unchanged
     RunTool("ending a call", [&] {
@@ -392,7 +396,7 @@ void Collector::Exit(ThreadState* thread, Frame* frame, PyObject* result) {
     if (frame->module != nullptr && !options.apis) FlattenKept(frame, &kept);
     taps_->Exit(thread, frame, outputs, kept);
     if (frame->gradient->edges > 0) {
-      ++open_records_;
+      if (frame->gradient->awaited) ++open_records_;
       if (frame->in_place && tensor_hooks_ != nullptr) in_place_calls_.push_back(frame->gradient);
     }
   }

@@ -211,3 +211,15 @@ def test_group_of_clipping(collect):
     inside = [name for name, parent in dump.construct.items() if parent == "clip_grad"]
     assert {name.split(".")[1] for name in inside} >= {"abs", "max", "stack", "copy_"}
     assert dump.construct["Torch.exp.0.forward"] is None
+
+
+@pytest.mark.parametrize("level", ["L0", "L1", "mix"])
+def test_modules_that_give_their_input_back(collect, level):
+    net = torch.nn.Sequential(nn.Sequential(nn.Identity(), nn.Dropout(0.5))).eval()
+
+    def function(x):
+        h = x * 2
+        assert net(h) is h and net[0][0](x) is x
+        return (h * h).sum()
+
+    collect(lambda: ms.value_and_grad(function, 0)(torch.tensor(X)), net, level=level)

@@ -18,6 +18,7 @@ class MindSporeFramework:
     def __init__(self) -> None:
         self.torch: Optional[Any] = tensors.torch_module()
         self._parameters = gradients.ParameterHooks()
+        self._copies = gradients.InPlaceCopies()
         self._hooked: List[Any] = []  # of the step that begins
         self._constructed = self._started = False
 
@@ -99,9 +100,11 @@ class MindSporeFramework:
         self._parameters.install(self._hooked)
         self._hooked = []
         tensors.gradient_functions.install()
+        self._copies.install()
 
     def end_gradients(self) -> None:
         self._parameters.remove()
+        self._copies.remove()
         tensors.gradient_functions.remove()
         tensors.release()
 
