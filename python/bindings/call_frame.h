@@ -139,6 +139,10 @@ inline ThreadState& CurrentThread() {
   return *current_thread;
 }
 
+/// Whether the innermost call of this thread is of another module of this name: what stands for a
+/// module when it is recomputed is part of the module's first call.
+bool IsPartOfRunning(const ModuleInfo& module);
+
 /// Under the GIL.
 void DropEndedThreads();
 

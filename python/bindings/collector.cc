@@ -119,6 +119,7 @@ PyObject* Collector::CallModule(CallSite* site, PyObject* const* args, size_t fl
                                 PyObject* names) {
   const auto module = PyVectorcall_NARGS(flags) == 0 ? module_of_.end() : module_of_.find(args[0]);
   if (module == module_of_.end()) return CallOriginal(site, args, flags, names);
+  if (IsPartOfRunning(*module->second)) return CallOriginal(site, args, flags, names);
   return CallRecorded(site, module->second, args, flags, names);
 }
 

@@ -183,3 +183,32 @@ def test_compiled_functions_get_views_without_hooks(collect, level, view):
 
     dump = assert_same(collect, lambda: gradients(function, *net.trainable_params()), net, level=level)
     assert level == "L0" or "Jit.jitted.0.backward" in dump.data
+
+
+class Block(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.fc, self.act = nn.Dense(8, 8), nn.Tanh()
+
+    def construct(self, x):
+        return x + self.act(self.fc(x))
+
+
+@pytest.mark.parametrize("level", ["L0", "mix"])
+def test_recomputed_calls_lie_below_their_cell(collect, level):
+    net = nn.SequentialCell(nn.SequentialCell(Block(), Block()), nn.Dense(8, 2))
+    for block in net[0]:
+        block.recompute()
+    dump = assert_same(collect, lambda: gradients(lambda x: net(x).sum(), *net.trainable_params()), net, level=level)
+    assert not any("_recompute_cell" in name for name in dump.construct)
+    names = [name for name in dump.construct if ".forward." in name and name.startswith("Cell.0.")]
+    assert set(names) == {"Cell.0.SequentialCell.forward.0"} | {
+        f"Cell.0.{block}.{path}.forward.{n}"
+        for n in (0, 1) for block in (0, 1) for path in ("Block", "fc.Dense", "act.Tanh")}
+    for block in (0, 1):
+        for kind in ("forward", "backward"):
+            assert dump.construct[f"Cell.0.{block}.fc.Dense.{kind}.1"] == f"Cell.0.{block}.Block.{kind}.1"
+        first, second = (dump.data[f"Cell.0.{block}.Block.{kind}"] for kind in ("backward.0", "backward.1"))
+        assert first["input"][0]["Norm"] == second["input"][0]["Norm"] and first["output"][0]["Norm"] > 0
+        forward = [dump.data[f"Cell.0.{block}.Block.forward.{n}"]["output"][0]["Norm"] for n in (0, 1)]
+        assert forward[0] == forward[1]

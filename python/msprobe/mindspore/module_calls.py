@@ -19,11 +19,20 @@ _jit_is_recorded = False
 
 
 def children(parent: Any) -> Any:
-    return (parent._cells if isinstance(parent, nn.Cell) else parent._modules).items()
+    if not isinstance(parent, nn.Cell):
+        return parent._modules.items()
+    return [item for item in parent._cells.items() if item[0] != "_recompute_cell"]
 
 
 def descendants(model: Any, prefix: str) -> List[ModuleEntry]:
     return walk(model, prefix, children, own_parameters)
+
+
+def recomputing(entries: List[ModuleEntry]) -> List[ModuleEntry]:
+    """What backward calls in the place of cells that are recomputed, under their names."""
+    inner = [(getattr(getattr(cell, "_recompute_cell", None), "wrap_cell", None), *rest)
+             for cell, *rest in entries]
+    return [entry for entry in inner if entry[0] is not None]
 
 
 def own_parameters(module: Any) -> List[Tuple[str, Any]]:
