@@ -202,9 +202,10 @@ PyObject* Collector::CallRecorded(CallSite* site, std::shared_ptr<ModuleInfo> mo
     return CallOriginal(site, args, flags, names);
   }
   thread.in_api = is_api;
-  PyObject* result = frame.replaced.empty()
-                         ? CallOriginal(site, args, flags, names)
-                         : CallReplaced(site, frame.replaced, arguments.positional, names);
+  PyObject* result = !frame.replaced.empty()
+                         ? CallReplaced(site, frame.replaced, arguments.positional, names)
+                     : site->kind == CallKind::kCompiled ? CallCompiled(site, args, flags, names)
+                                                         : CallOriginal(site, args, flags, names);
   if (is_api) thread.in_api = false;
   if (result != nullptr && frame.give_back) {
     RunTool("handing inputs back", [&] { result = tensor_hooks_->GiveBack(&frame, result); });

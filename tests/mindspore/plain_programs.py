@@ -212,3 +212,19 @@ def test_recomputed_calls_lie_below_their_cell(collect, level):
         assert first["input"][0]["Norm"] == second["input"][0]["Norm"] and first["output"][0]["Norm"] > 0
         forward = [dump.data[f"Cell.0.{block}.Block.forward.{n}"]["output"][0]["Norm"] for n in (0, 1)]
         assert forward[0] == forward[1]
+
+
+@LEVELS
+def test_compiled_functions_outside_of_gradients_get_tensors_without_hooks(collect, level):
+    """As amp.DynamicLossScaler does with the loss."""
+    net = nn.SequentialCell(nn.Dense(8, 8))
+    scaler = ms.amp.DynamicLossScaler(1024, 2, 2)
+    weights = net.trainable_params()
+    step = ms.value_and_grad(lambda x: scaler.scale(mint.sum(net(x))), None, weights)
+
+    def run():
+        value, of_weights = step(Tensor(X))
+        return [scaler.unscale(value).asnumpy(), jitted(value).asnumpy(),
+                *(g.asnumpy() for g in scaler.unscale(of_weights))]
+
+    assert_same(collect, run, net, level=level)

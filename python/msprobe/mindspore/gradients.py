@@ -55,7 +55,7 @@ def hook_inputs(
             continue  # nor of a class of the program's
         alias = _alias(tensor, hooks[i])
         if alias is not None and kind == "compiled":
-            alias = _alias(alias, None)
+            alias = _view(alias)
         if alias is not None:
             aliases[i] = alias
             made.append((tensor, alias, alias._data_ptr()))
@@ -94,28 +94,28 @@ def _with_originals(value: Any, originals: Dict[int, Any], depth: int) -> Any:
     return value
 
 
-def _alias(tensor: Any, hook: Optional[Any]) -> Optional[Any]:
-    """A view of all of it. None: no gradient comes."""
-    alias = ops.transpose(tensor, tuple(range(len(shape_of(tensor)))))
-    handle = _register(alias, lambda gradient: gradient if hook is None else hook(gradient))
-    if handle is None:
-        return None
-    if hook is None:
-        TensorPy.remove_hook(handle)
+def _alias(tensor: Any, hook: Any) -> Optional[Any]:
+    """None: no gradient comes."""
+    alias = _view(tensor)
+    return None if _register(alias, lambda gradient: hook(gradient)) is None else alias
+
+
+def _view(tensor: Any) -> Any:
+    """Of all of it."""
+    view = ops.transpose(tensor, tuple(range(len(shape_of(tensor)))))
     if is_parameter(tensor):
-        return alias
-    alias.__dict__ = tensor.__dict__  # what the program has noted there, and what it will
+        return view
+    view.__dict__ = tensor.__dict__  # what the program has noted there, and what it will
     if getattr(tensor, "parent_tensor_", None) is not None:  # a slice: its items are set there as well
-        alias.parent_tensor_ = tensor.parent_tensor_
-        alias.index_of_parent_ = tensor.index_of_parent_
-    return alias
+        view.parent_tensor_ = tensor.parent_tensor_
+        view.index_of_parent_ = tensor.index_of_parent_
+    return view
 
 
 def without_hooks(tensors: List[Any]) -> List[Optional[Any]]:
     """Aliases for what is given to compiled functions: they would compile our hooks as well."""
     return [
-        _alias(tensor, None) if not is_parameter(tensor) and tensor.hooks() else None
-        for tensor in tensors
+        _view(tensor) if not is_parameter(tensor) and tensor.hooks() else None for tensor in tensors
     ]
 
 
