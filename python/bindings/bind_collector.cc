@@ -170,6 +170,7 @@ CallKind ToKind(const std::string& kind) {
   if (kind == "wait") return CallKind::kWait;
   if (kind == "group") return CallKind::kGroup;
   if (kind == "quiet") return CallKind::kQuiet;
+  if (kind == "custom") return CallKind::kCustom;
   return CallKind::kApi;
 }
 

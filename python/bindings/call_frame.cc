@@ -45,4 +45,11 @@ void DropEndedThreads() {
   states.clear();  // may run code of the program
 }
 
+bool IsPartOfRunning(const ModuleInfo& module) {
+  const ThreadState& thread = CurrentThread();
+  if (thread.depth == 0) return false;
+  const ModuleInfo* running = thread.frames[thread.depth - 1]->module.get();
+  return running != nullptr && running != &module && running->prefix == module.prefix;
+}
+
 }  // namespace msprobe::python

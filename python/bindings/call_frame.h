@@ -14,6 +14,7 @@ namespace msprobe::python {
 
 enum class CallKind : uint8_t {
   kApi,
+  kCustom,       ///< API of the program's own
   kDistributed,  ///< API that may give back a handle to wait for
   kWait,         ///< the handle's wait()
   kModule,       ///< every module is called through one function; the first argument is the module
@@ -81,7 +82,8 @@ struct Frame {
   // Gradients.
   GradientRecordRef gradient;   ///< null: none can come
   std::vector<PyRef> replaced;  ///< what the call gets in place of its arguments; empty: the same
-  PyRef give_back;              ///< to call when the call has ended; null: nothing to do
+  PyRef give_back;              ///< to call with the result; null: nothing to do
+  PyRef unchanged;              ///< inputs that were replaced and are as they were
   int64_t first_sequence = 0;
   size_t watch_begin = 0;
 };
@@ -136,6 +138,10 @@ inline ThreadState& CurrentThread() {
   }
   return *current_thread;
 }
+
+/// Whether the innermost call of this thread is of another module of this name: what stands for a
+/// module when it is recomputed is part of the module's first call.
+bool IsPartOfRunning(const ModuleInfo& module);
 
 /// Under the GIL.
 void DropEndedThreads();

@@ -109,6 +109,7 @@ PyObject* Collector::Call(CallSite* site, PyObject* const* args, size_t flags, P
     }
     case CallKind::kBackward: break;
     case CallKind::kApi:
+    case CallKind::kCustom:
     case CallKind::kDistributed: return CallRecorded(site, nullptr, args, flags, names);
   }
   return CallOriginal(site, args, flags, names);
@@ -118,6 +119,7 @@ PyObject* Collector::CallModule(CallSite* site, PyObject* const* args, size_t fl
                                 PyObject* names) {
   const auto module = PyVectorcall_NARGS(flags) == 0 ? module_of_.end() : module_of_.find(args[0]);
   if (module == module_of_.end()) return CallOriginal(site, args, flags, names);
+  if (IsPartOfRunning(*module->second)) return CallOriginal(site, args, flags, names);
   return CallRecorded(site, module->second, args, flags, names);
 }
 
@@ -200,10 +202,14 @@ PyObject* Collector::CallRecorded(CallSite* site, std::shared_ptr<ModuleInfo> mo
     return CallOriginal(site, args, flags, names);
   }
   thread.in_api = is_api;
-  PyObject* result = frame.replaced.empty()
-                         ? CallOriginal(site, args, flags, names)
-                         : CallReplaced(site, frame.replaced, arguments.positional, names);
+  PyObject* result = !frame.replaced.empty()
+                         ? CallReplaced(site, frame.replaced, arguments.positional, names)
+                     : site->kind == CallKind::kCompiled ? CallCompiled(site, args, flags, names)
+                                                         : CallOriginal(site, args, flags, names);
   if (is_api) thread.in_api = false;
+  if (result != nullptr && frame.give_back) {
+    RunTool("handing inputs back", [&] { result = tensor_hooks_->GiveBack(&frame, result); });
+  }
   if (result == nullptr) {
     const SavedError error;  // of the program: passes through unchanged
     RunTool("ending a call", [&] {
@@ -392,7 +398,7 @@ void Collector::Exit(ThreadState* thread, Frame* frame, PyObject* result) {
     if (frame->module != nullptr && !options.apis) FlattenKept(frame, &kept);
     taps_->Exit(thread, frame, outputs, kept);
     if (frame->gradient->edges > 0) {
-      ++open_records_;
+      if (frame->gradient->awaited) ++open_records_;
       if (frame->in_place && tensor_hooks_ != nullptr) in_place_calls_.push_back(frame->gradient);
     }
   }

@@ -73,7 +73,7 @@ bool Collector::Capture(GradientRecord* record, PyObject* gradient, const Captur
 void Collector::EmitGradients(GradientRecord* record) {
   if (!record->wanted || record->emitted || record->step_id != step_id_) return;
   record->emitted = true;
-  if (open_records_ > 0) --open_records_;
+  if (record->awaited && open_records_ > 0) --open_records_;
   if (record->verdict != NameFilter::Verdict::kRecord) return filter.Leave(record->name);
   RecordBuilder& builder = CurrentThread().builder;
   builder.Begin(record->name);

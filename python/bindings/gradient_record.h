@@ -52,6 +52,7 @@ struct GradientRecord {
   bool begun = false;    ///< a gradient has come
   NameFilter::Verdict verdict = NameFilter::Verdict::kRecord;
   bool wanted = false;         ///< in the running pass
+  bool awaited = true;         ///< TensorHooks: not if all that it gives back is what it got
   uint32_t inputs_hooked = 0;  ///< TensorHooks: how many inputs have hooks; these come last
   uint32_t inputs_left = 0;    ///< of the running pass
   bool in_construct = false;

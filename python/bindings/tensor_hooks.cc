@@ -133,6 +133,27 @@ class Replacements {
   size_t next_ = 0, used_ = 0;
 };
 
+// What hook_inputs is told of the call.
+PyObject* KindOf(const Frame& frame) {
+  static PyObject* const module = PyUnicode_InternFromString("module");
+  static PyObject* const custom = PyUnicode_InternFromString("custom");
+  static PyObject* const compiled = PyUnicode_InternFromString("compiled");
+  static PyObject* const api = PyUnicode_InternFromString("api");
+  switch (frame.kind) {
+    case CallKind::kModule: return module;
+    case CallKind::kCustom: return custom;
+    case CallKind::kCompiled: return compiled;
+    default: return api;
+  }
+}
+
+bool Contains(PyObject* list, PyObject* tensor) {
+  for (Py_ssize_t i = 0; list != nullptr && i < PyList_GET_SIZE(list); ++i) {
+    if (PyList_GET_ITEM(list, i) == tensor) return true;
+  }
+  return false;
+}
+
 bool IsListLike(PyObject* answer, PyObject* list) {
   return answer != nullptr && PyList_Check(answer) &&
          PyList_GET_SIZE(answer) == PyList_GET_SIZE(list);
@@ -183,9 +204,8 @@ void TensorHooks::Enter(ThreadState*, Frame* frame, const FlatTensors& inputs,
     if (!hook) return;
     PyList_SET_ITEM(hooks.get(), static_cast<Py_ssize_t>(i), Py_NewRef(hook.get()));
   }
-  const PyRef made = PyRef::Steal(
-      PyObject_CallFunctionObjArgs(functions_.hook_inputs.get(), tensors.get(), hooks.get(),
-                                   frame->kind == CallKind::kModule ? Py_True : Py_False, nullptr));
+  const PyRef made = PyRef::Steal(PyObject_CallFunctionObjArgs(
+      functions_.hook_inputs.get(), tensors.get(), hooks.get(), KindOf(*frame), nullptr));
   const bool is_pair = made && PyTuple_Check(made.get()) && PyTuple_GET_SIZE(made.get()) == 2;
   const PyRef aliases = PyRef::Borrow(is_pair ? PyTuple_GET_ITEM(made.get(), 0) : nullptr);
   if (!IsListLike(aliases.get(), tensors.get())) {
@@ -221,7 +241,12 @@ void TensorHooks::Exit(ThreadState*, Frame* frame, const FlatTensors& outputs, c
   GradientRecord* record = frame->gradient.get();
   record->output_count = static_cast<uint32_t>(outputs.tensors.size());
   record->slots.resize(record->input_count + record->output_count);
+  bool passes_on = false;
   for (uint32_t i = 0; i < record->output_count; ++i) {
+    if (Contains(frame->unchanged.get(), outputs.tensors[i].get())) {
+      passes_on = true;  // nothing lies between this output and the input
+      continue;
+    }
     const PyRef hook = NewHook(record, {record->input_count + i}, false);
     if (!hook) continue;
     const PyRef hooked = PyRef::Steal(PyObject_CallFunctionObjArgs(
@@ -229,6 +254,7 @@ void TensorHooks::Exit(ThreadState*, Frame* frame, const FlatTensors& outputs, c
     if (!hooked) TheErrors().Take("hooking an output of a call");
     if (hooked.get() == Py_True) ++record->edges;
   }
+  record->awaited = !passes_on || record->edges > record->inputs_hooked;
   // Nothing tells when backward leaves a module whose inputs have no gradient: it ends with the
   // pass, not when the gradients of its outputs come.
   if (frame->kind == CallKind::kModule && record->inputs_hooked == 0 && record->edges > 0) {
@@ -236,12 +262,23 @@ void TensorHooks::Exit(ThreadState*, Frame* frame, const FlatTensors& outputs, c
   }
 }
 
-void TensorHooks::Leave(ThreadState*, Frame* frame) {
-  if (frame->give_back) {
-    const PyRef done = PyRef::Steal(PyObject_CallNoArgs(frame->give_back.get()));
-    if (!done) TheErrors().Take("handing changed inputs back");
-    frame->give_back = PyRef();
+PyObject* TensorHooks::GiveBack(Frame* frame, PyObject* result) const {
+  const PyRef given = PyRef::Steal(PyObject_CallOneArg(frame->give_back.get(), result));
+  frame->give_back = PyRef();
+  const bool is_pair = given && PyTuple_Check(given.get()) && PyTuple_GET_SIZE(given.get()) == 2 &&
+                       PyList_Check(PyTuple_GET_ITEM(given.get(), 1));
+  if (!is_pair) {
+    TheErrors().Take("handing inputs back");
+    return result;
   }
+  frame->unchanged = PyRef::Borrow(PyTuple_GET_ITEM(given.get(), 1));
+  Py_DECREF(result);
+  return Py_NewRef(PyTuple_GET_ITEM(given.get(), 0));
+}
+
+void TensorHooks::Leave(ThreadState*, Frame* frame) {
+  if (frame->give_back) Py_DECREF(GiveBack(frame, Py_NewRef(Py_None)));  // it has raised
+  frame->unchanged = PyRef();
   frame->gradient = GradientRecordRef();
   frame->replaced.clear();
 }

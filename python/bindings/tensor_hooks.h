@@ -16,8 +16,9 @@ class TensorHooks : public GradientTaps {
  public:
   struct Functions {
     PyRef grad_mode;  ///< () -> bool
-    /// (tensors, hooks, is_module) -> ([alias | None], give_back); hook(gradient of its alias).
-    /// give_back(), after the call: the tensors become what the call has made of their aliases.
+    /// (tensors, hooks, kind of call) -> ([alias | None], give_back); hook(gradient of its alias).
+    /// give_back(result), after the call: the tensors become what the call has made of their
+    /// aliases -> (result without aliases, [tensors that it has not changed]).
     PyRef hook_inputs;
     PyRef hook_output;    ///< (tensor, hook) -> bool: the hook may see a gradient
     PyRef without_hooks;  ///< (tensors) -> [alias | None]: aliases for those with hooks
@@ -33,6 +34,8 @@ class TensorHooks : public GradientTaps {
   void Purge() override;
   bool in_backward() const override { return passes_ > 0; }
 
+  /// The result of the call, which is taken over, with the caller's tensors in place of aliases.
+  PyObject* GiveBack(Frame* frame, PyObject* result) const;
   /// The arguments with aliases for tensors that have hooks: for compiled functions, which would
   /// compile the hooks too. Empty: nothing to replace.
   std::vector<PyRef> WithoutHooks(PyObject* const* values, Py_ssize_t count,

@@ -36,8 +36,10 @@ class Framework(Protocol):
         is_tracer and summarize may be None: no tracers; the values are fetched and summarized here
         autograd        what edge taps ask the framework's autograd for; None: it has no graph
         tensor_hooks    instead of autograd: {"grad_mode": () -> bool,
-                         "hook_inputs": (tensors, hooks, is_module) -> ([alias | None], give_back),
-                             hook(its gradient), give_back() after the call,
+                         "hook_inputs": (tensors, hooks, kind) -> ([alias | None], give_back),
+                             hook(its gradient); kind: "module", "custom", "compiled", "api";
+                             give_back(result or None), once, after the call -> (result without
+                             aliases, [tensors that the call has not changed]),
                          "hook_output": (tensor, hook) -> bool: hook(gradient) may be called,
                          "without_hooks": (tensors) -> [alias | None]: aliases of hooked ones}
         name_object     object -> the prefix of the records of its calls, or None; with calls of

@@ -54,13 +54,13 @@ def watch_named(patches: Any, owner: Any, name: str, prefix: str) -> bool:
     """Whether calls of `owner.name` can be seen."""
     held = vars(owner).get(name) if isinstance(owner, type) else None
     if isinstance(held, classmethod) and inspect.isfunction(held.__func__):
-        return patches.add(held.__func__, "api", prefix, make_trampoline)
+        return patches.add(held.__func__, "custom", prefix, make_trampoline)
     target = getattr(owner, name)
     # What is made anew whenever it is asked for is not what the program calls.
     lasts = target is getattr(owner, name)
-    if lasts and patches.add(target, "api", prefix, make_trampoline):
+    if lasts and patches.add(target, "custom", prefix, make_trampoline):
         return True
-    return patches.add_attribute(owner, name, "api", prefix)
+    return patches.add_attribute(owner, name, "custom", prefix)
 
 
 def _warn_of_unknown(lists: Iterable[str], known: List[str], path: str) -> None:

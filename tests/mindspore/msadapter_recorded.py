@@ -193,3 +193,33 @@ def test_what_a_module_changes_in_place_is_changed(collect, level):
     collect(lambda: seen.extend(run()), net, level=level)
     for expected, with_tool in zip(plain, seen, strict=True):
         np.testing.assert_array_equal(with_tool, expected)
+
+
+def test_group_of_clipping(collect):
+    net = torch.nn.Sequential(nn.Linear(8, 2))
+    step = ms.value_and_grad(lambda x: net(x).sum(), None, tuple(net.parameters()))
+
+    def program():
+        _, grads = step(torch.tensor(X))
+        for parameter, grad in zip(net.parameters(), grads):
+            parameter.grad = grad
+        torch.nn.utils.clip_grad_norm_(net.parameters(), 0.5, float("inf"))
+        torch.exp(torch.tensor(X))
+
+    dump = collect(program, net, level="mix")
+    assert dump.construct["clip_grad"] is None and "clip_grad" not in dump.data
+    inside = [name for name, parent in dump.construct.items() if parent == "clip_grad"]
+    assert {name.split(".")[1] for name in inside} >= {"abs", "max", "stack", "copy_"}
+    assert dump.construct["Torch.exp.0.forward"] is None
+
+
+@pytest.mark.parametrize("level", ["L0", "L1", "mix"])
+def test_modules_that_give_their_input_back(collect, level):
+    net = torch.nn.Sequential(nn.Sequential(nn.Identity(), nn.Dropout(0.5))).eval()
+
+    def function(x):
+        h = x * 2
+        assert net(h) is h and net[0][0](x) is x
+        return (h * h).sum()
+
+    collect(lambda: ms.value_and_grad(function, 0)(torch.tensor(X)), net, level=level)

@@ -17,6 +17,7 @@ from limited import HERE, finish, run, start
     ("plain", "plain_recorded.py", True),
     ("plain", "plain_gradients.py", False),
     ("plain", "plain_untouched.py", False),
+    ("plain", "plain_programs.py", False),
     ("plain", "plain_seeds.py", False),
     ("plain", "choices.py", False),
     ("msadapter", "choices.py", False),

@@ -7,6 +7,7 @@ from typing import Any, Callable, List, Optional, Tuple
 from mindspore import Tensor, _c_expression, context, nn
 from mindspore.common.api import _pynative_executor
 
+from msprobe import _core
 from msprobe.framework import ModuleEntry
 from msprobe.mindspore import api_calls, distributed, gradients, module_calls, tensors
 from msprobe.notices import say, warn
@@ -18,7 +19,9 @@ class MindSporeFramework:
     def __init__(self) -> None:
         self.torch: Optional[Any] = tensors.torch_module()
         self._parameters = gradients.ParameterHooks()
+        self._copies = gradients.InPlaceCopies()
         self._hooked: List[Any] = []  # of the step that begins
+        self._recomputing: List[ModuleEntry] = []
         self._constructed = self._started = False
 
     @property
@@ -68,7 +71,9 @@ class MindSporeFramework:
         return "Cell" if isinstance(model, nn.Cell) else "Module"
 
     def modules(self, model: Any, prefix: str) -> List[ModuleEntry]:
-        return module_calls.descendants(model, prefix)
+        entries = module_calls.descendants(model, prefix)
+        self._recomputing += module_calls.recomputing(entries)
+        return entries
 
     def parameters(self, module: Any) -> List[Tuple[str, Any]]:
         return module_calls.own_parameters(module)
@@ -97,11 +102,15 @@ class MindSporeFramework:
     def begin_gradients(self) -> None:
         _run_operators_at_once()
         self._parameters.install(self._hooked)
-        self._hooked = []
+        if self._recomputing:
+            _core.add_modules(self._recomputing)
+        self._hooked, self._recomputing = [], []
         tensors.gradient_functions.install()
+        self._copies.install()
 
     def end_gradients(self) -> None:
         self._parameters.remove()
+        self._copies.remove()
         tensors.gradient_functions.remove()
         tensors.release()
 

@@ -1,21 +1,18 @@
 """Gradients: by hooks, as MindSpore's graph cannot be looked at.
 
 Outputs and parameters get hooks of their tensors, which change nothing. Inputs are handed on as
-aliases made by the operator that MindSpore's own backward hooks of cells use.
+views of all of them, whose hooks get what flows back through the call alone.
 """
 
-import collections
 from functools import partial
-from typing import Any, Callable, Iterable, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
 import mindspore
-from mindspore import Tensor, _c_expression, ops
-from mindspore._c_expression import HookType
+from mindspore import Tensor, context, ops
 from mindspore.common import api
-from mindspore.ops.operations import _inner_ops
 
 from msprobe import _core
-from msprobe.mindspore.tensors import TensorPy, gradient_functions, is_contiguous, is_parameter, shape_of
+from msprobe.mindspore.tensors import TensorPy, gradient_functions, is_parameter, shape_of, torch_module
 from msprobe.notices import warn
 from msprobe.trampoline import make_trampoline
 
@@ -25,13 +22,9 @@ _FLOATING = frozenset(
     for name in ("float16", "float32", "float64", "bfloat16", "complex64", "complex128")
     if hasattr(mindspore, name)
 )
-# The operator keeps a weak reference to the table of hooks of its cell.
-_no_hooks: Any = collections.OrderedDict()
 _assign = Tensor.assign_value
+_aliased: Dict[int, Any] = {}  # by the identity of an alias that a running call has: the caller's tensor
 _wants_gradient = getattr(TensorPy._requires_grad, "__get__", lambda tensor: None)
-_default_creation = (
-    _c_expression.CreationType.DEFAULT if hasattr(_executor, "set_creation_type") else None
-)
 
 
 def _takes_gradient(tensor: Any) -> bool:
@@ -44,71 +37,86 @@ def _takes_gradient(tensor: Any) -> bool:
 
 
 def hook_inputs(
-    tensors: List[Any], hooks: List[Any], is_module: bool
-) -> Tuple[List[Optional[Any]], Callable[[], None]]:
+    tensors: List[Any], hooks: List[Any], kind: str
+) -> Tuple[List[Optional[Any]], Callable[[Any], Tuple[Any, List[Any]]]]:
     """An alias for each tensor that can have a gradient; its hook gets the alias's gradient. And what to
-    call when the call that gets the aliases has ended.
+    call with the result of the call that gets the aliases.
 
     The last is made first, so that gradients of one tensor are added up in the order of the
-    arguments. One operator each: several tensors in one give wrong gradients on MindSpore 2.7.
+    arguments.
     """
     aliases: List[Optional[Any]] = [None] * len(tensors)
-    changeable = []
+    made = []
     for i in range(len(tensors) - 1, -1, -1):
         tensor = tensors[i]
-        if not _takes_gradient(tensor) or (is_module and is_parameter(tensor)):
-            continue  # an alias is no parameter, which modules may ask for
+        if not _takes_gradient(tensor) or (kind in ("module", "custom") and is_parameter(tensor)):
+            continue  # an alias is no parameter, which code of the program may ask for
         if type(tensor) is not Tensor and not is_parameter(tensor):
             continue  # nor of a class of the program's
-        aliases[i] = alias = _alias(tensor, hooks[i])
-        if alias is not None and not is_parameter(tensor):
-            changeable.append((tensor, alias, alias._data_ptr()))
-    return aliases, partial(_give_back, changeable)
+        alias = _alias(tensor, hooks[i])
+        if alias is not None and kind == "compiled":
+            alias = _view(alias)
+        if alias is not None:
+            aliases[i] = alias
+            made.append((tensor, alias, alias._data_ptr()))
+            _aliased[id(alias)] = tensor
+    return aliases, partial(_give_back, made)
 
 
-def _give_back(changeable: List[Tuple[Any, Any, int]]) -> None:
-    """What changes a tensor in place may give it other memory instead, as on the CPU: the tensor of the
-    caller gets it, too, with what backward knows of it."""
-    for tensor, alias, address in changeable:
-        if alias._data_ptr() != address:
+def _give_back(aliases: List[Tuple[Any, Any, int]], result: Any) -> Tuple[Any, List[Any]]:
+    """The result with the caller's tensors in place of aliases, and those that are as they were before.
+
+    What changes a tensor in place may give it other memory instead, as on the CPU: the tensor of the
+    caller gets it, too, with what backward knows of it.
+    """
+    originals, unchanged = {}, []
+    for tensor, alias, address in aliases:
+        del _aliased[id(alias)]
+        originals[id(alias)] = tensor
+        if alias._data_ptr() == address:
+            unchanged.append(tensor)
+        elif not is_parameter(tensor):
             _assign(tensor, alias)
+    return _with_originals(result, originals, 3), unchanged
+
+
+def _with_originals(value: Any, originals: Dict[int, Any], depth: int) -> Any:
+    kind = type(value)
+    if depth == 0 or kind not in (tuple, list, dict):
+        return originals.get(id(value), value)
+    for key, item in list(value.items() if kind is dict else enumerate(value)):
+        original = _with_originals(item, originals, depth - 1)
+        if original is item:
+            continue
+        if kind is tuple:
+            return tuple(_with_originals(item, originals, depth - 1) for item in value)
+        value[key] = original
+    return value
 
 
 def _alias(tensor: Any, hook: Any) -> Optional[Any]:
     """None: no gradient comes."""
-    if not is_contiguous(tensor):  # the operator below would give a copy
-        alias = ops.transpose(tensor, tuple(range(len(shape_of(tensor)))))
-        if _register(alias, lambda gradient: hook(gradient)) is None:
-            return None
-    else:
-        operator = _inner_ops.CellBackwardHook("msprobe", None, _no_hooks)
-        operator.set_hook_fn(lambda gradients: hook(gradients), HookType.BackwardHook)  # needs code
-        alias = operator((tensor,))[0]
-        probe = _register(alias, _pass_on)
-        if probe is None:
-            return None
-        TensorPy.remove_hook(probe)
-        if _default_creation is not None:  # else what changes it in place may be refused
-            _executor.set_creation_type(alias, _default_creation)
+    alias = _view(tensor)
+    return None if _register(alias, lambda gradient: hook(gradient)) is None else alias
+
+
+def _view(tensor: Any) -> Any:
+    """Of all of it."""
+    view = ops.transpose(tensor, tuple(range(len(shape_of(tensor)))))
     if is_parameter(tensor):
-        return alias
-    alias.__dict__ = tensor.__dict__  # what the program has noted there, and what it will
+        return view
+    view.__dict__ = tensor.__dict__  # what the program has noted there, and what it will
     if getattr(tensor, "parent_tensor_", None) is not None:  # a slice: its items are set there as well
-        alias.parent_tensor_ = tensor.parent_tensor_
-        alias.index_of_parent_ = tensor.index_of_parent_
-    return alias
+        view.parent_tensor_ = tensor.parent_tensor_
+        view.index_of_parent_ = tensor.index_of_parent_
+    return view
 
 
 def without_hooks(tensors: List[Any]) -> List[Optional[Any]]:
     """Aliases for what is given to compiled functions: they would compile our hooks as well."""
     return [
-        _alias(tensor, _pass_on) if not is_parameter(tensor) and tensor.hooks() else None
-        for tensor in tensors
+        _view(tensor) if not is_parameter(tensor) and tensor.hooks() else None for tensor in tensors
     ]
-
-
-def _pass_on(gradients: Any) -> Any:
-    return gradients
 
 
 def hook_output(tensor: Any, hook: Any) -> bool:
@@ -185,3 +193,34 @@ def _hook_of(parameter: Any) -> Any:
         return gradient
 
     return hook
+
+
+class InPlaceCopies:
+    """copy_ of MindSpore on the CPU writes into no view, or backward does not learn of it: a call that
+    has an alias copies into the tensor of the caller."""
+
+    def __init__(self) -> None:
+        self._original: Optional[Callable] = None
+
+    def install(self) -> None:
+        if torch_module() is not None or context.get_context("device_target") != "CPU":
+            return
+        original = getattr(Tensor, "copy_", None)
+        if original is None or "copy_" in vars(Tensor):
+            return
+
+        def copy_(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+            of_caller = _aliased.get(id(tensor))
+            if of_caller is None:
+                return original(tensor, *args, **kwargs)
+            of_caller.copy_(*args, **kwargs)
+            _assign(tensor, of_caller)
+            return tensor
+
+        self._original = original
+        Tensor.copy_ = copy_
+
+    def remove(self) -> None:
+        if self._original is not None:
+            self._original = None
+            del Tensor.copy_

@@ -1,5 +1,6 @@
 """Modules and cells: how they are called and what they are called; objects whose calls are APIs."""
 
+import sys
 from typing import Any, Dict, List, Optional, Set, Tuple
 
 from mindspore import nn
@@ -18,11 +19,20 @@ _jit_is_recorded = False
 
 
 def children(parent: Any) -> Any:
-    return (parent._cells if isinstance(parent, nn.Cell) else parent._modules).items()
+    if not isinstance(parent, nn.Cell):
+        return parent._modules.items()
+    return [item for item in parent._cells.items() if item[0] != "_recompute_cell"]
 
 
 def descendants(model: Any, prefix: str) -> List[ModuleEntry]:
     return walk(model, prefix, children, own_parameters)
+
+
+def recomputing(entries: List[ModuleEntry]) -> List[ModuleEntry]:
+    """What backward calls in the place of cells that are recomputed, under their names."""
+    inner = [(getattr(getattr(cell, "_recompute_cell", None), "wrap_cell", None), *rest)
+             for cell, *rest in entries]
+    return [entry for entry in inner if entry[0] is not None]
 
 
 def own_parameters(module: Any) -> List[Tuple[str, Any]]:
@@ -43,15 +53,19 @@ def watch(patches: Any, config: Any, torch: Optional[Any]) -> None:
             patches.add(executor.__call__, "compiled", "Jit.", make_trampoline)
     if config.level != "mix":
         return
-    for optimizer in subclasses(nn.Optimizer):
-        construct = optimizer.__dict__.get("construct")
-        if construct is not None:
-            patches.add(construct, "group", "optimizer", make_trampoline)
-    if torch is not None:
-        for optimizer in subclasses(torch.optim.Optimizer):
-            step = optimizer.__dict__.get("step")
-            if step is not None:
-                patches.add(step, "group", "optimizer", make_trampoline)
+    experimental = sys.modules.get("mindspore.experimental.optim")  # also the base of mint.optim
+    for base, method in ((nn.Optimizer, "construct"),
+                         (getattr(experimental, "Optimizer", None), "construct"),
+                         (torch and torch.optim.Optimizer, "step")):
+        for optimizer in () if base is None else subclasses(base):
+            update = optimizer.__dict__.get(method)
+            if update is not None:
+                patches.add(update, "group", "optimizer", make_trampoline)
+    clip = torch and getattr(torch.nn.utils, "clip_grad", None)
+    for name in ("clip_grad_norm_", "clip_grad_value_"):
+        function = getattr(clip, name, None)
+        if function is not None:
+            patches.add(function, "group", "clip_grad", make_trampoline)
 
 
 def note_primitives(models: List[Any]) -> None:
