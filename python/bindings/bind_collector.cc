@@ -10,6 +10,7 @@
 #include "python/bindings/call_patches.h"
 #include "python/bindings/collector.h"
 #include "python/bindings/hook_object.h"
+#include "python/bindings/leaf_calls.h"
 #include "python/bindings/tool_errors.h"
 #include "python/bindings/torch_tensor_reader.h"
 
@@ -19,6 +20,12 @@ namespace msprobe::python {
 namespace {
 
 PyRef Ref(nb::handle object) { return PyRef::Borrow(object.ptr()); }
+
+std::vector<PyRef> Refs(nb::handle objects) {
+  std::vector<PyRef> refs;
+  for (nb::handle object : nb::iter(objects)) refs.push_back(Ref(object));
+  return refs;
+}
 
 PyMethodDef register_hook_method = {
     "_register_hook", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(RegisterHook)),
@@ -85,6 +92,11 @@ void SetUp(nb::dict framework) {
     for (const auto& [count, off] : nb::cast<nb::dict>(framework["modes"])) {
       HiddenFromModes::AddKind(Ref(count), Ref(off));
     }
+  }
+  if (framework.contains("leaf_calls")) {
+    const nb::dict leaf = nb::cast<nb::dict>(framework["leaf_calls"]);
+    TheLeafCalls().Use(
+        {Refs(leaf["types"]), Refs(leaf["codes"]), Refs(leaf["tables"]), Refs(leaf["own_tables"])});
   }
   if (framework.contains("name_object")) The().SetObjectNames(Ref(framework["name_object"]));
   if (framework.contains("parameters")) The().SetParametersName(Ref(framework["parameters"]));

@@ -65,6 +65,13 @@ struct WatchedInput {
   std::unique_ptr<ViewGeometry> view;
 };
 
+/// Of the call of a module that only calls an API, and of that API's: see LeafCalls.
+struct LeafCall {
+  uint64_t inputs = 0, results = 0;  ///< the moments of both; 0: none
+  const void* caller = nullptr;      ///< the module's: the frame that calls it
+  bool inside = false;               ///< the API's: nothing but such a module calls it
+};
+
 /// One call that is running.
 struct Frame {
   CallKind kind = CallKind::kApi;
@@ -75,6 +82,7 @@ struct Frame {
   bool saves_tensors = false;
   bool in_place = false;  ///< it changes its first argument
   bool listed = false;    ///< a `list` filter takes what runs inside
+  LeafCall leaf;
   uint32_t tensor_index = 0;
   uint64_t step_id = 0;  ///< it began in
   RecordBuilder builder;

@@ -22,34 +22,78 @@ constexpr size_t kMaxStacks = 100'000;
 }  // namespace
 
 #ifdef MSPROBE_INTERPRETER_FRAMES
-void CallStacks::Read() {
-#if PY_VERSION_HEX >= 0x030D0000
-  _PyInterpreterFrame* frame = PyThreadState_Get()->current_frame;
-#else
-  _PyInterpreterFrame* frame = PyThreadState_Get()->cframe->current_frame;
-#endif
-  for (; frame != nullptr; frame = frame->previous) {
+namespace {
+
+using FrameRef = _PyInterpreterFrame*;
+
+FrameRef WithCode(FrameRef frame) {
 #if PY_VERSION_HEX >= 0x030C0000
-    if (frame->owner == FRAME_OWNED_BY_CSTACK) continue;
+  while (frame != nullptr && frame->owner == FRAME_OWNED_BY_CSTACK) frame = frame->previous;
 #endif
-    PyCodeObject* code = frame->f_code;
-    const char* begin = reinterpret_cast<const char*>(_PyCode_CODE(code));
-    positions_.push_back({reinterpret_cast<PyObject*>(code),
-                          reinterpret_cast<const char*>(frame->prev_instr) - begin});
-  }
+  return frame;
 }
+
+FrameRef First() {
+#if PY_VERSION_HEX >= 0x030D0000
+  return WithCode(PyThreadState_Get()->current_frame);
 #else
+  return WithCode(PyThreadState_Get()->cframe->current_frame);
+#endif
+}
+FrameRef Next(FrameRef frame) { return WithCode(frame->previous); }
+const void* Address(FrameRef frame) { return frame; }
+PyCodeObject* CodeOf(FrameRef frame) { return frame->f_code; }
+int64_t PlaceOf(FrameRef frame, PyCodeObject* code) {
+  return reinterpret_cast<const char*>(frame->prev_instr) -
+         reinterpret_cast<const char*>(_PyCode_CODE(code));
+}
+
+}  // namespace
+#else
+namespace {
+
+using FrameRef = PyRef;
+
+FrameRef First() { return PyRef::Borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame())); }
+PyFrameObject* Object(const FrameRef& frame) {
+  return reinterpret_cast<PyFrameObject*>(frame.get());
+}
+FrameRef Next(const FrameRef& frame) {
+  return PyRef::Steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(Object(frame))));
+}
+const void* Address(const FrameRef& frame) { return frame.get(); }
+// The frame holds its code.
+PyCodeObject* CodeOf(const FrameRef& frame) {
+  PyCodeObject* code = PyFrame_GetCode(Object(frame));
+  Py_DECREF(reinterpret_cast<PyObject*>(code));
+  return code;
+}
+// A line number instead of an offset: there is no public way to the latter on 3.9 and 3.10.
+int64_t PlaceOf(const FrameRef& frame, PyCodeObject*) {
+  return PyFrame_GetLineNumber(Object(frame));
+}
+
+}  // namespace
+#endif
+
 void CallStacks::Read() {
-  PyRef frame = PyRef::Borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
-  while (frame) {
-    auto* current = reinterpret_cast<PyFrameObject*>(frame.get());
-    const PyRef code = PyRef::Steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(current)));
-    // A line number instead of an offset: there is no public way to the latter on 3.9 and 3.10.
-    positions_.push_back({code.get(), PyFrame_GetLineNumber(current)});
-    frame = PyRef::Steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(current)));
+  for (FrameRef frame = First(); frame; frame = Next(frame)) {
+    PyCodeObject* code = CodeOf(frame);
+    positions_.push_back({reinterpret_cast<PyObject*>(code), PlaceOf(frame, code)});
   }
 }
-#endif
+
+const void* CallStacks::Innermost() { return Address(First()); }
+
+size_t CallStacks::CodesBelow(const void* caller, std::span<PyObject*> codes) {
+  size_t count = 0;
+  for (FrameRef frame = First(); frame; frame = Next(frame)) {
+    if (Address(frame) == caller) return count;
+    if (count == codes.size()) break;
+    codes[count++] = reinterpret_cast<PyObject*>(CodeOf(frame));
+  }
+  return 0;
+}
 
 StackFrames CallStacks::Capture() {
   positions_.clear();

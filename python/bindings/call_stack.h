@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -25,6 +26,12 @@ class CallStacks {
 
   /// The stack of this thread, innermost frame first; null if it cannot be read.
   StackFrames Capture();
+
+  /// The frame of this thread that runs now; while it does, none but it has this address.
+  static const void* Innermost();
+  /// The code objects of the frames from the innermost one to the last before `caller`; 0 if there
+  /// are more than fit.
+  static size_t CodesBelow(const void* caller, std::span<PyObject*> codes);
 
  private:
   struct Position {

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "python/bindings/leaf_calls.h"
 #include "python/bindings/tool_errors.h"
 
 namespace msprobe::python {
@@ -184,6 +185,7 @@ PyObject* Collector::CallRecorded(CallSite* site, std::shared_ptr<ModuleInfo> mo
   const bool is_api = module == nullptr;
   frame.module = std::move(module);
   frame.recorded = false;
+  frame.leaf = {};
   frame.in_place = site->in_place;
   frame.watch_begin = thread.watch.size();
   frame.step_id = step_id_;
@@ -304,6 +306,9 @@ void Collector::Enter(ThreadState* thread, Frame* frame, CallSite* site,
       if (!IsOfThisStep(*frame)) return;
       writer_->AddStack(frame->name, std::move(frames));
     }
+    if (options.modules && options.apis && !values_.settings.structure_only) {
+      TheLeafCalls().Enter(*thread, frame, *site);
+    }
     WriteInputs(frame, arguments);
     if (!IsOfThisStep(*frame)) return;
   }
@@ -330,6 +335,7 @@ void Collector::WriteInputs(Frame* frame, const Arguments& arguments) {
   builder.Begin(frame->name);
   builder.BeginObject();
   values_.BeginRecord(frame->name, frame->saves_tensors);
+  values_.AtMoment(frame->leaf.inputs);
   if (filter.input) {
     builder.BeginList("input_args");
     for (Py_ssize_t i = arguments.skip; i < arguments.positional; ++i) {
@@ -409,6 +415,7 @@ void Collector::Exit(ThreadState* thread, Frame* frame, PyObject* result) {
     tensors = CollectiveResult(*frame, result);
   }
   values_.ResumeRecord(frame->name, frame->saves_tensors, frame->tensor_index);
+  values_.AtMoment(LeafCalls::Results(*thread, *frame));
   WriteResult(frame, tensors ? tensors.get() : result);
   if (IsOfThisStep(*frame)) Emit(&frame->builder);
 }

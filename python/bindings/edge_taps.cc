@@ -1,7 +1,9 @@
 #include "python/bindings/edge_taps.h"
 
 #include <new>
+
 #include "python/bindings/tool_errors.h"
+#include "stats/summary_cache.h"
 
 namespace msprobe::python {
 namespace {
@@ -124,7 +126,7 @@ void EdgeTaps::Fire(TapObject* tap, PyObject* gradients_in, PyObject* gradients_
 void EdgeTaps::TakeGradients(TapObject* tap, PyObject* gradients_in, PyObject* gradients_out,
                              bool before_node) {
   const int64_t task = autograd_->GraphTask();
-  ++moment_;
+  moment_ = stats::SummaryCache::NewMoment();
   for (const TapSubscription& subscription : tap->subscriptions) {
     const bool from_outputs = subscription.output && subscription.step != TapStep::kSlice;
     if (before_node ? !from_outputs : (tap->has_prehook && from_outputs)) continue;

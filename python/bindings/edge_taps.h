@@ -93,7 +93,7 @@ class EdgeTaps : public GradientTaps {
   GradientSink* sink_;
   PyRef shape_name_, detach_name_, clone_name_, offset_name_;
   std::unordered_map<int64_t, std::vector<GradientRecordRef>> tasks_;
-  uint64_t moment_ = 0;    ///< how many hooks have run
+  uint64_t moment_ = 0;    ///< of the hook that runs: see stats::SummaryCache
   int graph_threads_ = 0;  ///< how many threads have had calls that make nodes
 };
 

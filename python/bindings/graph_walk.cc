@@ -109,6 +109,15 @@ bool CameIn(const ThreadState& thread, size_t frame, const PyObject* node) {
   return false;
 }
 
+// Functions of torch may write into a view, but those that make another view of it say so in their
+// names: where it lies in its base is asked after the call, if something was written at all.
+bool KeepsViews(const Frame& frame) {
+  const std::string_view name(frame.name);
+  return frame.kind == CallKind::kApi && !frame.in_place &&
+         (name.starts_with("Functional.") || name.starts_with("Tensor.") ||
+          name.starts_with("Torch."));
+}
+
 PyRef ToTuple(const std::vector<int64_t>& numbers) {
   PyRef tuple = PyRef::Steal(PyTuple_New(static_cast<Py_ssize_t>(numbers.size())));
   for (size_t i = 0; i < numbers.size(); ++i) {
@@ -144,6 +153,7 @@ void EdgeTaps::Enter(ThreadState* thread, Frame* frame, const FlatTensors& input
     thread->makes_graphs = true;
     ++graph_threads_;
   }
+  const bool keeps_views = KeepsViews(*frame);
   const auto frame_index = static_cast<uint32_t>(thread->depth - 1);
   for (uint32_t slot = 0; slot < record->input_count; ++slot) {
     PyObject* tensor = inputs.tensors[slot].get();
@@ -160,8 +170,10 @@ void EdgeTaps::Enter(ThreadState* thread, Frame* frame, const FlatTensors& input
     } else {
       watched.output_nr = autograd_->OutputNr(tensor);
       watched.version = autograd_->Version(tensor);
-      const PyRef base = autograd_->Base(tensor);
-      if (base && base.get() != Py_None) NoteView(tensor, base.get(), &watched);
+      if (!keeps_views) {
+        const PyRef base = autograd_->Base(tensor);
+        if (base && base.get() != Py_None) NoteView(tensor, base.get(), &watched);
+      }
       watched.key = std::move(key);
     }
     thread->watch.push_back(std::move(watched));
@@ -410,11 +422,17 @@ void EdgeTaps::SubscribeLateOutputs(Frame* frame, const FlatTensors& outputs, Wa
 // part of that node's, and a part of the gradient of whatever call made the view.
 void EdgeTaps::FollowInPlaceViews(ThreadState* thread, Frame* frame, Walk* walk) {
   const size_t end = thread->watch.size();
+  const bool keeps_views = KeepsViews(*frame);
   for (size_t i = frame->watch_begin; i < end; ++i) {
     WatchedInput& watched = thread->watch[i];
-    if (!watched.view || autograd_->Version(watched.tensor.get()) == watched.version) continue;
+    if (watched.version < 0 || (!watched.view && !keeps_views) ||
+        autograd_->Version(watched.tensor.get()) == watched.version) {
+      continue;
+    }
     const PyRef base = autograd_->Base(watched.tensor.get());
-    const PyRef node = base && base.get() != Py_None ? autograd_->GradFn(base.get()) : PyRef();
+    if (!base || base.get() == Py_None) continue;
+    if (!watched.view) NoteView(watched.tensor.get(), base.get(), &watched);
+    const PyRef node = autograd_->GradFn(base.get());
     if (!node || node.get() == Py_None || !autograd_->IsCopySlices(node.get())) continue;
     const int64_t sequence = autograd_->Sequence(node.get());
     if (sequence < frame->first_sequence || !MadeHere(walk, sequence)) continue;

@@ -74,6 +74,7 @@ void ValueWriter::ResumeRecord(std::string_view name, bool save_tensors, uint32_
   now.save_tensors = save_tensors;
   now.awaits_copies = false;
   now.tensor_index = tensor_index;
+  now.moment = 0;
 }
 
 ValueWriter::Place& ValueWriter::Now() {
@@ -280,7 +281,7 @@ void ValueWriter::WriteTensor(RecordBuilder* builder, std::string_view key, PyOb
   TensorDescription description;
   description.later = Start(tensor, now.save_tensors);
   const bool at_once = description.later == nullptr;
-  const bool has_summary = at_once && Summarized(tensor, 0, &summary);
+  const bool has_summary = at_once && Summarized(tensor, now.moment, &summary);
   ++now.tensor_index;
   description.mode = settings.mode;
   description.structure_only = settings.structure_only;

@@ -89,6 +89,8 @@ class ValueWriter {
   uint32_t tensor_index() const { return Now().tensor_index; }
   void ResumeRecord(std::string_view name, bool save_tensors, uint32_t tensor_index);
 
+  /// Of the tensors from here to the next record: see stats::SummaryCache.
+  void AtMoment(uint64_t moment) { Now().moment = moment; }
   /// Whether a device may still be copying what is written from here to the next record: only what
   /// comes out of a call may be so.
   void AwaitCopies(bool awaits) { Now().awaits_copies = awaits; }
@@ -133,6 +135,7 @@ class ValueWriter {
     bool save_tensors = false;
     bool awaits_copies = false;
     uint32_t tensor_index = 0;
+    uint64_t moment = 0;
   };
   static Place& Now();
 

@@ -48,6 +48,11 @@ class Framework(Protocol):
         holders         {type: name}: its objects are recorded with the tensor that is this attribute
         modes           {() -> how many modes of the program watch what is called: () -> context
                         manager without them}, if there are such
+        leaf_calls      {"types": modules of exactly these are told apart by nothing but the API
+                             that they call: it gets what they get, they give what it gives,
+                         "codes": code objects that run between their call and the API's,
+                         "tables": dicts of what else is called with all modules' calls,
+                         "own_tables": names of attributes, dicts of that for one module}, if any
         parameters      the name of the attribute in which a module has its own by name; without it
                         those of parameters() are recorded, even if others take their places
         size_type       the type of shapes that is a tuple but not recorded as one, or None

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/crc32_wide.h"
+
 namespace msprobe::base {
 namespace {
 
@@ -33,6 +35,20 @@ TEST(Crc32Test, EveryLengthAndAlignment) {
     ASSERT_EQ(Crc32(before, part), BitByBit(before, part)) << size;
   }
 }
+
+#if defined(__x86_64__)
+TEST(Crc32Test, HalfWideRegisters) {
+  if (!Crc32Half::Has()) GTEST_SKIP() << "not on this processor";
+  std::mt19937 random(2);
+  std::vector<std::byte> data(2000);
+  for (std::byte& byte : data) byte = static_cast<std::byte>(random());
+  for (size_t size = 0; size < data.size() - 32; size += size < 300 ? 1 : 13) {
+    const std::span<const std::byte> part(data.data() + size % 32, size);
+    const auto before = static_cast<uint32_t>(random());
+    ASSERT_EQ(Crc32Half::Of(before, part), BitByBit(before, part)) << size;
+  }
+}
+#endif
 
 TEST(Crc32Test, GoesOnFromAnyPlace) {
   std::vector<std::byte> data(4096 + 13);

@@ -7,10 +7,25 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #define MSPROBE_WIDE __attribute__((target("avx512f,vpclmulqdq,pclmul")))
 
 namespace msprobe::base {
+
+/// x^exponent modulo the polynomial, bits reversed, where carry-less products of such need it.
+constexpr uint64_t Crc32PowerOfX(int exponent) {
+  uint32_t power = 0x80000000u;
+  for (int i = 0; i < exponent; ++i) power = (power >> 1) ^ ((power & 1) != 0 ? 0xEDB88320u : 0);
+  return uint64_t{power} << 1;
+}
+
+/// What the lanes of 128 bits are multiplied by to fold them forward by kBytes.
+template <int kBytes>
+struct Crc32Powers {
+  static constexpr auto kLow = static_cast<int64_t>(Crc32PowerOfX(kBytes * 8 + 32));
+  static constexpr auto kHigh = static_cast<int64_t>(Crc32PowerOfX(kBytes * 8 - 32));
+};
 
 /// CRC-32 of 256-byte blocks by carry-less products, for processors that have HasWide(): four
 /// registers of four lanes are folded forward, at the end into one lane, whose 16 bytes have the
@@ -53,18 +68,10 @@ class Crc32Wide {
   }
 
  private:
-  /// x^exponent modulo the polynomial, bits reversed, where carry-less products of such need it.
-  static constexpr uint64_t PowerOfX(int exponent) {
-    uint32_t power = 0x80000000u;
-    for (int i = 0; i < exponent; ++i) power = (power >> 1) ^ ((power & 1) != 0 ? 0xEDB88320u : 0);
-    return uint64_t{power} << 1;
-  }
-
   /// Multiplies the 128-bit lanes of `state` by x^(8 * kBytes) and adds `next`.
   template <int kBytes>
   MSPROBE_WIDE static __m512i Fold(__m512i state, __m512i next) {
-    constexpr auto kLow = static_cast<int64_t>(PowerOfX(kBytes * 8 + 32));
-    constexpr auto kHigh = static_cast<int64_t>(PowerOfX(kBytes * 8 - 32));
+    constexpr int64_t kLow = Crc32Powers<kBytes>::kLow, kHigh = Crc32Powers<kBytes>::kHigh;
     const __m512i powers = _mm512_set_epi64(kHigh, kLow, kHigh, kLow, kHigh, kLow, kHigh, kLow);
     constexpr int kXorOfThree = 0x96;
     return _mm512_ternarylogic_epi64(_mm512_clmulepi64_epi128(state, powers, 0x00),
@@ -74,6 +81,16 @@ class Crc32Wide {
 
   __m512i begin_;
   __m512i a_ = _mm512_setzero_si512(), b_ = a_, c_ = a_, d_ = a_;
+};
+
+/// The same with registers of half the width, for processors that have no wider ones.
+class Crc32Half {
+ public:
+  static constexpr size_t kBlock = 128;
+
+  static bool Has();
+  /// Crc32(), in this way.
+  static uint32_t Of(uint32_t crc, std::span<const std::byte> data);
 };
 
 }  // namespace msprobe::base

@@ -25,9 +25,14 @@ class SummaryCache {
   };
 
   SummaryCache();
+  /// Another one than all before, for all caches of the process.
+  static uint64_t NewMoment() {
+    static uint64_t last = 0;
+    return ++last;
+  }
   /// The summary of the same bytes in the same place; else null: then Compute(), and Keep() for
   /// what it gave. While `moment` stays the same, and is not 0, nothing can have written to the
-  /// tensors: they are not even looked at again.
+  /// tensors that are asked for in it: they are not even looked at again.
   const TensorSummary* Find(const TensorView& view, SummaryMode mode, uint64_t moment, Key* key);
   /// Touches nothing but `key`: other threads may run meanwhile.
   static TensorSummary Compute(const TensorView& view, SummaryMode mode, Key* key);

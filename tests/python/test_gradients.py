@@ -256,6 +256,30 @@ def test_a_view_that_is_changed_in_place_has_its_gradient(collect):
     assert torch.equal(dump.tensor(dump.data["Tensor.view.0.backward"]["input"][0]), expected)
 
 
+IN_PLACE = {"keyword": lambda part: F.relu(part, inplace=True), "positional": lambda part: F.leaky_relu(part, 0.5, True),
+            "name": torch.relu_, "operator": lambda part: part.__imul__(3)}
+
+
+@pytest.mark.parametrize("change", IN_PLACE)
+def test_a_part_that_is_changed_in_place_has_its_gradient(collect, change):
+    """Whatever says that the call writes: where the part lies in the whole is known."""
+    factor = torch.arange(24.0).reshape(4, 6)
+    start = torch.randn(4, 6, requires_grad=True)
+
+    def run():
+        base = start * 2
+        part = base.narrow(0, 1, 2).narrow(1, 2, 3)
+        IN_PLACE[change](part)
+        (base * factor).sum().backward()
+
+    dump = collect(run, level="L1", task="tensor")
+    expected = start.grad[1:3, 2:5] / 2  # of the part before it was changed
+    (changed,) = (entry for name, entry in dump.data.items() if name.endswith(".backward") and
+                  name.split(".")[1] in ("relu", "leaky_relu", "relu_", "__imul__"))
+    assert torch.equal(dump.tensor(changed["output"][0]), expected)
+    assert torch.equal(dump.tensor(dump.data["Tensor.narrow.1.backward"]["input"][0]), expected)
+
+
 def test_fault_13_weight_gradient_of_a_linear_without_bias_on_3_d(collect):
     layer = nn.Linear(8, 4, bias=False)
     x = torch.randn(2, 3, 8, requires_grad=True)

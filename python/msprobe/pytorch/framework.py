@@ -47,6 +47,7 @@ class TorchFramework:
             "holders": tensors.holders(),
             "name_object": api_calls.name_object,
             "parameters": "_parameters",
+            "leaf_calls": module_calls.leaf_calls(),
             "modes": {
                 torch._C._len_torch_function_stack: torch._C.DisableTorchFunction,
                 torch._C._len_torch_dispatch_stack: _disable_current_modes,

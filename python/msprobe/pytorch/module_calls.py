@@ -1,5 +1,7 @@
 """Modules: how they are called, what they are called, and the groups around API calls."""
 
+import inspect
+import os
 import sys
 from typing import Any, List, Tuple
 
@@ -9,6 +11,8 @@ from msprobe.framework import ModuleEntry
 from msprobe.modules import subclasses, walk
 from msprobe.notices import warn
 from msprobe.trampoline import make_trampoline
+
+_HOOKS = ("forward_pre_hooks", "forward_hooks", "backward_pre_hooks", "backward_hooks")
 
 
 def descendants(model: Any, prefix: str) -> List[ModuleEntry]:
@@ -32,6 +36,25 @@ def watch(patches: Any, config: Any) -> None:
     clip = torch.nn.utils.clip_grad
     for name in ("clip_grad_norm_", "clip_grad_value_"):
         patches.add(getattr(clip, name), "group", "clip_grad", make_trampoline)
+
+
+def leaf_calls() -> dict:
+    """What msprobe.framework wants to know of modules that only call one API. Calls before the last one, like
+    that of padding, do not write to what the module got."""
+    nn = torch.nn
+    names = ("Linear Conv1d Conv2d Conv3d Embedding LayerNorm GroupNorm RMSNorm BatchNorm1d BatchNorm2d BatchNorm3d "
+             "ReLU LeakyReLU GELU SiLU Tanh Sigmoid Softmax LogSoftmax Dropout MaxPool2d AvgPool2d AdaptiveAvgPool2d")
+    types = [getattr(nn, name) for name in names.split() if hasattr(nn, name)]
+    functions = [nn.Module.__call__, nn.Module._call_impl, nn.Conv1d._conv_forward, nn.Conv2d._conv_forward,
+                 nn.Conv3d._conv_forward, *(each.forward for each in types)]
+    codes = {function.__code__ for function in functions if inspect.isfunction(function)}
+    here = os.path.dirname(nn.__file__)  # what others have put there may do anything
+    return {
+        "types": types,
+        "codes": [code for code in codes if code.co_filename.startswith(here)],
+        "tables": [vars(nn.modules.module)[f"_global_{name}"] for name in _HOOKS],
+        "own_tables": [f"_{name}" for name in _HOOKS],
+    }
 
 
 def _leave_out_compilers(patches: Any) -> None:
