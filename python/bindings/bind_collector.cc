@@ -11,6 +11,7 @@
 #include "python/bindings/collector.h"
 #include "python/bindings/hook_object.h"
 #include "python/bindings/leaf_calls.h"
+#include "python/bindings/module_walk.h"
 #include "python/bindings/tool_errors.h"
 #include "python/bindings/torch_tensor_reader.h"
 
@@ -226,6 +227,11 @@ void BindCollector(nb::module_& m) {
       },
       nb::arg("checksums"), nb::arg("differences").none());
   m.def("matched_filters", &MatchedFilters);
+  m.def("walk_modules", [](nb::object model, nb::str prefix, nb::object tables) {
+    PyRef entries = WalkModules(model.ptr(), prefix.ptr(), tables.ptr());
+    if (!entries) throw nb::python_error();
+    return nb::steal(entries.release());
+  });
   m.def("set_modules", &SetModules);
   m.def("add_modules", [](nb::list modules) { The().AddModules(ToModules(modules)); });
   m.def("remove_modules", [](nb::list modules) {

@@ -1,7 +1,9 @@
 #include "python/bindings/call_patches.h"
 
 #include <algorithm>
+#include <deque>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -13,100 +15,103 @@ namespace {
 
 constexpr int kEntryFlags = METH_VARARGS | METH_KEYWORDS;
 
-// The interpreter's shortcuts for some kinds of functions look at the flags of the definition and
-// call its C function: this definition's flags allow none of them.
-struct WatchedDefinition {
+}  // namespace
+
+// A built-in function or a method of a built-in type that is watched, under one name or several.
+// Lives as long as the process: bound methods may outlive the collection.
+struct WatchedBuiltin {
+  // The interpreter's shortcuts for some kinds of functions look at the flags of the definition and
+  // call its C function: this definition's flags allow none of them.
   PyMethodDef definition;
-  CallSite* site;  // the last of `installed`; bound methods may outlive it
+  CallSite* site;           // of the calls
+  PyMethodDef** place;      // where the object has its definition,
+  vectorcallfunc* call;     // and what it is called by
+  vectorcallfunc own_call;  // that stands there meanwhile
   PyMethodDef* original;
   vectorcallfunc original_call = nullptr;
-  std::vector<CallSite*> installed = {};
+  bool installed = false;
+  std::vector<CallSite*> below = {};  // installed earlier than `site`, and still are
+
+  void Install(CallSite* installs) {
+    if (installed) {
+      below.push_back(site);
+    } else {
+      *place = &definition;
+      original_call = std::exchange(*call, own_call);
+      installed = true;
+    }
+    site = installs;
+  }
+  void Remove(CallSite* removes) {
+    if (below.empty()) {  // keeps the site, for bound methods
+      *place = original;
+      *call = original_call;
+      installed = false;
+    } else if (site == removes) {
+      site = below.back();
+      below.pop_back();
+    } else {
+      below.erase(std::find(below.begin(), below.end(), removes));
+    }
+  }
 };
+
+namespace {
 
 PyObject* CallWatchedFunction(PyObject* function, PyObject* const* args, size_t flags,
                               PyObject* names) {
   const PyMethodDef* definition = reinterpret_cast<PyCFunctionObject*>(function)->m_ml;
-  return Invoke(reinterpret_cast<const WatchedDefinition*>(definition)->site, args, flags, names);
+  return Invoke(reinterpret_cast<const WatchedBuiltin*>(definition)->site, args, flags, names);
 }
 
 PyObject* CallWatchedMethod(PyObject* descriptor, PyObject* const* args, size_t flags,
                             PyObject* names) {
   const PyMethodDef* definition = reinterpret_cast<PyMethodDescrObject*>(descriptor)->d_method;
-  return Invoke(reinterpret_cast<const WatchedDefinition*>(definition)->site, args, flags, names);
+  return Invoke(reinterpret_cast<const WatchedBuiltin*>(definition)->site, args, flags, names);
 }
 
 // An object is watched through one definition, however often the collection begins anew and however
 // many names it has.
-WatchedDefinition* DefinitionOf(PyObject* target, PyMethodDef* original, CallSite* site,
-                                bool is_method) {
-  static std::unordered_map<PyObject*, WatchedDefinition*> definitions;
-  WatchedDefinition*& watched = definitions[target];
+template <class Object>
+WatchedBuiltin* WatchedBuiltinOf(PyObject* target, PyMethodDef* Object::* definition,
+                                 vectorcallfunc call, CallSite* site) {
+  static std::unordered_map<PyObject*, WatchedBuiltin*> known;
+  // Neighbours, in the order in which they are put in place and taken away again: the program has
+  // swept them out of the caches by then.
+  static auto* all = new std::deque<WatchedBuiltin>;
+  WatchedBuiltin*& watched = known[target];
   if (watched == nullptr) {
     Py_INCREF(target);  // the key must not be reused by another object
-    watched = new WatchedDefinition{*original, site, original};
-    watched->definition.ml_flags = kEntryFlags | (original->ml_flags & METH_STATIC);
+    auto* object = reinterpret_cast<Object*>(target);
+    PyMethodDef*& place = object->*definition;
+    watched =
+        &all->emplace_back(WatchedBuiltin{*place, site, &place, &object->vectorcall, call, place});
+    watched->definition.ml_flags = kEntryFlags | (place->ml_flags & METH_STATIC);
     // Functions are hashed and compared by their C function: it stays, and is not called here.
-    if (is_method) watched->definition.ml_meth = NewMethodEntry(&watched->site);
+    if constexpr (std::is_same_v<Object, PyMethodDescrObject>) {
+      watched->definition.ml_meth = NewMethodEntry(&watched->site);
+    }
   }
   return watched;
 }
 
-// A built-in function or a method of a built-in type.
-template <class Object>
-class BuiltinPatch : public CallPatches::Patch {
- public:
-  BuiltinPatch(PyObject* target, PyMethodDef* Object::* definition, vectorcallfunc call,
-               WatchedDefinition* watched, CallSite* site)
-      : target_(PyRef::Borrow(target)),
-        place_(definition),
-        call_(call),
-        watched_(watched),
-        site_(site) {}
-  void Install() override {
-    auto* object = reinterpret_cast<Object*>(target_.get());
-    if (watched_->installed.empty()) {
-      object->*place_ = &watched_->definition;
-      watched_->original_call = std::exchange(object->vectorcall, call_);
-    }
-    watched_->installed.push_back(site_);
-    watched_->site = site_;
-  }
-  void Remove() override {
-    auto* object = reinterpret_cast<Object*>(target_.get());
-    std::vector<CallSite*>& installed = watched_->installed;
-    installed.erase(std::find(installed.begin(), installed.end(), site_));
-    if (!installed.empty()) {
-      watched_->site = installed.back();
-      return;
-    }
-    object->*place_ = watched_->original;
-    object->vectorcall = watched_->original_call;
-  }
-
- private:
-  PyRef target_;
-  PyMethodDef* Object::* place_;
-  vectorcallfunc call_;
-  WatchedDefinition* watched_;
-  CallSite* site_;
-};
-
-std::unique_ptr<CallPatches::Patch> NewFunctionPatch(PyObject* target, CallSite* site) {
-  auto* function = reinterpret_cast<PyCFunctionObject*>(target);
-  WatchedDefinition* watched = DefinitionOf(target, function->m_ml, site, false);
+WatchedBuiltin* WatchFunction(PyObject* target, CallSite* site) {
+  const auto* function = reinterpret_cast<PyCFunctionObject*>(target);
+  WatchedBuiltin* watched =
+      WatchedBuiltinOf(target, &PyCFunctionObject::m_ml, CallWatchedFunction, site);
   site->original =
       PyRef::Steal(PyCFunction_NewEx(watched->original, function->m_self, function->m_module));
-  return std::make_unique<BuiltinPatch<PyCFunctionObject>>(target, &PyCFunctionObject::m_ml,
-                                                           CallWatchedFunction, watched, site);
+  return watched;
 }
 
-std::unique_ptr<CallPatches::Patch> NewMethodPatch(PyObject* target, CallSite* site) {
-  auto* method = reinterpret_cast<PyMethodDescrObject*>(target);
-  WatchedDefinition* watched = DefinitionOf(target, method->d_method, site, true);
+// Null: there are too many.
+WatchedBuiltin* WatchMethod(PyObject* target, CallSite* site) {
+  WatchedBuiltin* watched =
+      WatchedBuiltinOf(target, &PyMethodDescrObject::d_method, CallWatchedMethod, site);
   if (watched->definition.ml_meth == nullptr) return nullptr;
-  site->original = PyRef::Steal(PyDescr_NewMethod(method->d_common.d_type, watched->original));
-  return std::make_unique<BuiltinPatch<PyMethodDescrObject>>(target, &PyMethodDescrObject::d_method,
-                                                             CallWatchedMethod, watched, site);
+  PyTypeObject* type = reinterpret_cast<PyMethodDescrObject*>(target)->d_common.d_type;
+  site->original = PyRef::Steal(PyDescr_NewMethod(type, watched->original));
+  return watched;
 }
 
 // A Python function that is watched, under one name or several. Lives as long as the process.
@@ -283,10 +288,11 @@ CallSite* CallPatches::Add(PyObject* target, CallKind kind, std::string prefix,
   site->in_place = ChangesFirstArgument(prefix);
   site->prefix = std::move(prefix);
   std::unique_ptr<Patch> patch;
+  WatchedBuiltin* builtin = nullptr;
   if (PyCFunction_CheckExact(target)) {
-    patch = NewFunctionPatch(target, site.get());
+    builtin = WatchFunction(target, site.get());
   } else if (Py_TYPE(target) == &PyMethodDescr_Type) {
-    patch = NewMethodPatch(target, site.get());
+    builtin = WatchMethod(target, site.get());
   } else if (PyFunction_Check(target)) {
     site->original = CloneFunction(target);
     const PyRef hook = NewPackedHook(site.get());
@@ -307,9 +313,14 @@ CallSite* CallPatches::Add(PyObject* target, CallKind kind, std::string prefix,
     if (type) patch = NewSetItemPatch(type.get(), site.get());
   }
   DropError();
-  if (patch == nullptr || !site->original) return nullptr;
-  if (installed_) patch->Install();
-  patches_.push_back(std::move(patch));
+  if ((patch == nullptr && builtin == nullptr) || !site->original) return nullptr;
+  if (builtin != nullptr) {
+    if (installed_) builtin->Install(site.get());
+    builtins_.emplace_back(builtin, site.get());
+  } else {
+    if (installed_) patch->Install();
+    patches_.push_back(std::move(patch));
+  }
   return site.release();
 }
 
@@ -368,6 +379,7 @@ CallSite* CallPatches::AddAttribute(PyObject* owner, const std::string& name, Ca
 void CallPatches::Install() {
   if (installed_) return;
   installed_ = true;
+  for (const auto& [builtin, site] : builtins_) builtin->Install(site);
   for (const auto& patch : patches_) patch->Install();
 }
 
@@ -375,6 +387,7 @@ void CallPatches::Remove() {
   if (!installed_) return;
   installed_ = false;
   for (auto patch = patches_.rbegin(); patch != patches_.rend(); ++patch) (*patch)->Remove();
+  for (const auto& [builtin, site] : builtins_) builtin->Remove(site);
 }
 
 }  // namespace msprobe::python

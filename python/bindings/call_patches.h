@@ -2,12 +2,15 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "python/bindings/call_site.h"
 #include "python/bindings/py_ref.h"
 
 namespace msprobe::python {
+
+struct WatchedBuiltin;
 
 /// Puts the collector into the calls of functions, without replacing the functions: whoever holds
 /// one (`from torch import relu`) holds the same object before, while and after it is watched, and
@@ -38,7 +41,7 @@ class CallPatches {
   void Install();
   void Remove();
   bool installed() const { return installed_; }
-  size_t size() const { return patches_.size(); }
+  size_t size() const { return builtins_.size() + patches_.size(); }
 
   class Patch {
    public:
@@ -48,7 +51,8 @@ class CallPatches {
   };
 
  private:
-  std::vector<std::unique_ptr<Patch>> patches_;
+  std::vector<std::pair<WatchedBuiltin*, CallSite*>> builtins_;
+  std::vector<std::unique_ptr<Patch>> patches_;  // of everything else
   bool installed_ = false;
 };
 

@@ -8,8 +8,9 @@ from mindspore._c_expression import get_code_extra
 from mindspore.common import api
 from mindspore.ops import Primitive
 
+from msprobe import _core
 from msprobe.framework import ModuleEntry
-from msprobe.modules import subclasses, walk
+from msprobe.modules import subclasses
 from msprobe.notices import warn
 from msprobe.trampoline import make_trampoline
 
@@ -18,14 +19,18 @@ _primitives: Dict[int, Tuple[Any, str]] = {}  # by identity; held, so that no id
 _jit_is_recorded = False
 
 
-def children(parent: Any) -> Any:
-    if not isinstance(parent, nn.Cell):
-        return parent._modules.items()
-    return [item for item in parent._cells.items() if item[0] != "_recompute_cell"]
+def tables(module: Any) -> Tuple[Any, Any]:
+    """Children and parameters, by name."""
+    if not isinstance(module, nn.Cell):
+        return module._modules, module._parameters
+    cells = module._cells
+    if "_recompute_cell" in cells:
+        cells = {name: cell for name, cell in cells.items() if name != "_recompute_cell"}
+    return cells, module._params
 
 
 def descendants(model: Any, prefix: str) -> List[ModuleEntry]:
-    return walk(model, prefix, children, own_parameters)
+    return _core.walk_modules(model, prefix, tables)
 
 
 def recomputing(entries: List[ModuleEntry]) -> List[ModuleEntry]:
@@ -36,8 +41,7 @@ def recomputing(entries: List[ModuleEntry]) -> List[ModuleEntry]:
 
 
 def own_parameters(module: Any) -> List[Tuple[str, Any]]:
-    table = module._params if isinstance(module, nn.Cell) else module._parameters
-    return [(name, value) for name, value in table.items() if value is not None]
+    return [(name, value) for name, value in tables(module)[1].items() if value is not None]
 
 
 def watch(patches: Any, config: Any, torch: Optional[Any]) -> None:
@@ -81,7 +85,7 @@ def note_primitives(models: List[Any]) -> None:
             _note(name, value)
         for name, value in getattr(parent, "_primitives", {}).items():
             _note(name, value)
-        for _, child in children(parent):
+        for child in tables(parent)[0].values():
             if child is not None:
                 visit(child)
 

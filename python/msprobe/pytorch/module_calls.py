@@ -7,8 +7,9 @@ from typing import Any, List, Tuple
 
 import torch
 
+from msprobe import _core
 from msprobe.framework import ModuleEntry
-from msprobe.modules import subclasses, walk
+from msprobe.modules import subclasses
 from msprobe.notices import warn
 from msprobe.trampoline import make_trampoline
 
@@ -16,7 +17,7 @@ _HOOKS = ("forward_pre_hooks", "forward_hooks", "backward_pre_hooks", "backward_
 
 
 def descendants(model: Any, prefix: str) -> List[ModuleEntry]:
-    return walk(model, prefix, lambda module: module._modules.items(), own_parameters)
+    return _core.walk_modules(model, prefix, lambda module: (module._modules, module._parameters))
 
 
 def own_parameters(module: Any) -> List[Tuple[str, Any]]:
