@@ -482,6 +482,8 @@ uint32_t Collector::Save(std::string_view name, PyObject* value, bool has_number
     if (step == step_id_) Emit(&builder);  // it may have ended meanwhile
   });
   return n;
+    values_.ExpectDevices();
+    values_.AwaitCopies(true);
 }
 
 }  // namespace msprobe::python

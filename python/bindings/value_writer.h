@@ -89,9 +89,11 @@ class ValueWriter {
   uint32_t tensor_index() const { return Now().tensor_index; }
   void ResumeRecord(std::string_view name, bool save_tensors, uint32_t tensor_index);
 
-  /// Whether a device may still be copying what is written from here to the next record: only what
-  /// comes out of a call may be so.
+  /// Whether a device may still be copying what is written from here to the next record: what comes
+  /// out of a call, or is saved. A call could not read its arguments either.
   void AwaitCopies(bool awaits) { Now().awaits_copies = awaits; }
+  /// Values may come from devices, also where none has been seen there.
+  void ExpectDevices() { has_devices_ = true; }
   void Write(RecordBuilder* builder, std::string_view key, PyObject* value, int depth = 0);
   /// `data_name`: of the tensor file, if not the usual one.
   void WriteCaptured(RecordBuilder* builder, std::string_view key, const CapturedTensor& tensor,
@@ -114,6 +116,8 @@ class ValueWriter {
   }
 
  private:
+  /// Into Now().info; `awaits_copy`: a device may still be copying its values.
+  void Describe(PyObject* tensor, bool awaits_copy);
   void WriteTensor(RecordBuilder* builder, std::string_view key, PyObject* tensor);
   void WriteSequence(RecordBuilder* builder, std::string_view key, PyObject* value, int depth);
   void WriteDict(RecordBuilder* builder, std::string_view key, PyObject* value, int depth);
