@@ -309,6 +309,7 @@ void Collector::Enter(ThreadState* thread, Frame* frame, CallSite* site,
   GradientRecord* record = frame->gradient.get();
   record->name = frame->backward_name;
   record->step_id = step_id_;
+  if (frame->module != nullptr) FollowParameters(*frame->module);
   for (size_t i = thread->depth - 1; i-- > 0;) {
     if (!thread->frames[i]->gradient || thread->frames[i]->kind != CallKind::kModule) continue;
     record->parent = thread->frames[i]->gradient.get();

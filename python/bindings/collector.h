@@ -13,6 +13,7 @@
 #include "python/bindings/call_frame.h"
 #include "python/bindings/call_site.h"
 #include "python/bindings/call_stack.h"
+#include "python/bindings/collect_options.h"
 #include "python/bindings/edge_taps.h"
 #include "python/bindings/name_filter.h"
 #include "python/bindings/parameter_gradients.h"
@@ -20,15 +21,6 @@
 #include "python/bindings/value_writer.h"
 
 namespace msprobe::python {
-
-/// What a run records. Fixed before its first step.
-struct CollectOptions {
-  bool modules = false;       ///< levels L0 and mix
-  bool apis = false;          ///< levels L1 and mix
-  bool stacks = true;         ///< stack.json
-  bool construct = false;     ///< construct.json: levels L0 and mix
-  bool save_tensors = false;  ///< task tensor
-};
 
 /// Sees every call of the program and writes what is wanted of it. One per process; everything
 /// happens under the GIL.
@@ -153,6 +145,7 @@ class Collector : public GradientSink {
   void Count(Skip reason) { ++skipped_[reason]; }
 
   std::unique_ptr<TensorReader> reader_;
+  void FollowParameters(const ModuleInfo& module);
   std::unique_ptr<AutogradAccess> autograd_;
   ValueWriter values_;
   CallStacks stacks_;
