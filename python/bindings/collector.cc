@@ -51,54 +51,21 @@ Collector::Collector(std::unique_ptr<TensorReader> reader, std::unique_ptr<Autog
   WatchParameters();
 }
 
-void Collector::WatchParameters() {
-  parameter_gradients_ = std::make_unique<ParameterGradients>(
-      autograd_.get(),
-      [this](PyObject* gradient, bool saves, CapturedTensor* captured) {
-        values_.Capture(gradient, saves, {}, captured);
-      },
-      [this](const ModuleInfo& module, uint32_t k) {
-        return options.save_tensors || (!filter.tensor_list.empty() &&
-                                        filter.SavesTensors(ParameterGradients::NameOf(module, k)));
-      },
-      [this](ParameterGradients::Entry entry) { EmitParameterGradients(std::move(entry)); });
-}
-
 Collector::~Collector() = default;
-
-void Collector::UseTensorHooks(TensorHooks::Functions functions) {
-  auto hooks = std::make_unique<TensorHooks>(std::move(functions), reader_.get(), this);
-  tensor_hooks_ = hooks.get();
-  taps_ = std::move(hooks);
-  WatchParameters();
-}
-
-void Collector::TakeParameterGradient(PyObject* parameter, PyObject* gradient) {
-  if (gradients_ && parameter_gradients_ != nullptr) {
-    RunTool("recording a parameter's gradient",
-            [&] { parameter_gradients_->Accumulated(parameter, gradient); });
-  }
-}
 
 PyObject* Collector::Call(CallSite* site, PyObject* const* args, size_t flags, PyObject* names) {
   const ThreadState& thread = CurrentThread();
   if (site->kind == CallKind::kBackward) return CallBackward(site, args, flags, names);
   if (thread.busy > 0) return CallOriginal(site, args, flags, names);
   if (IsToken(*site, args, flags)) return CallToken(site, args, flags, names);
+  if (site->kind == CallKind::kWait) return CallWait(site, args, flags, names);
   if (thread.in_api) {
     return site->kind == CallKind::kCompiled ? CallCompiled(site, args, flags, names)
                                              : CallOriginal(site, args, flags, names);
   }
   switch (site->kind) {
-    case CallKind::kWait: return CallWait(site, args, flags, names);
     case CallKind::kGroup: return CallGroup(site, args, flags, names);
-    case CallKind::kQuiet: {
-      ThreadState& state = CurrentThread();
-      ++state.busy;
-      PyObject* result = CallOriginal(site, args, flags, names);
-      --state.busy;
-      return result;
-    }
+    case CallKind::kQuiet: return CallQuiet(site, args, flags, names);
     case CallKind::kModule: return CallModule(site, args, flags, names);
     case CallKind::kObject:
     case CallKind::kCompiled: {
@@ -108,6 +75,7 @@ PyObject* Collector::Call(CallSite* site, PyObject* const* args, size_t flags, P
       if (site->kind == CallKind::kCompiled) return CallCompiled(site, args, flags, names);
       break;
     }
+    case CallKind::kWait:
     case CallKind::kBackward: break;
     case CallKind::kApi:
     case CallKind::kCustom:
@@ -191,19 +159,28 @@ PyObject* Collector::CallRecorded(CallSite* site, std::shared_ptr<ModuleInfo> mo
   frame.step_id = step_id_;
   bool real = false;
   const bool entered = RunTool("recording a call", [&] {
-    real = CollectInputs(arguments, &frame.inputs) && IsOfThisStep(frame);
-    if (real) Enter(&thread, &frame, site, arguments);
+    real = CollectInputs(arguments, &frame.inputs);
+    if (!IsOfThisStep(frame)) {
+      real = false;
+    } else if (real) {
+      Enter(&thread, &frame, site, arguments);
+    } else {
+      ++seen_;
+      Count(kFakeTensors);
+    }
     // The program may let go of its tensors while it runs.
     if (frame.kind != CallKind::kDistributed) frame.inputs.Clear();
   });
   if (!entered) GiveUp(&thread, &frame);
-  if (!real) {  // a compiler traces the program, or the step has ended
+  thread.in_api = is_api;
+  if (!real) {  // it computes no values, or the step has ended
     frame.inputs.Clear();
     frame.module = nullptr;
     --thread.depth;
-    return CallOriginal(site, args, flags, names);
+    PyObject* result = CallOriginal(site, args, flags, names);
+    thread.in_api = false;
+    return result;
   }
-  thread.in_api = is_api;
   PyObject* result = !frame.replaced.empty()
                          ? CallReplaced(site, frame.replaced, arguments.positional, names)
                      : site->kind == CallKind::kCompiled ? CallCompiled(site, args, flags, names)
@@ -316,6 +293,7 @@ void Collector::Enter(ThreadState* thread, Frame* frame, CallSite* site,
       !taps_->GradMode(*frame)) {
     return;
   }
+  if (frame->module != nullptr) FollowParameters(*frame->module);
   frame->gradient = GradientRecordRef(new GradientRecord);
   GradientRecord* record = frame->gradient.get();
   record->name = frame->backward_name;
@@ -491,6 +469,8 @@ uint32_t Collector::Save(std::string_view name, PyObject* value, bool has_number
     RecordBuilder& builder = CurrentThread().builder;
     builder.Begin(entry);
     values_.BeginRecord(entry, options.save_tensors);
+    values_.ExpectDevices();
+    values_.AwaitCopies(true);
     values_.Write(&builder, {}, value);
     if (step == step_id_) Emit(&builder);  // it may have ended meanwhile
   });

@@ -13,6 +13,7 @@
 #include "python/bindings/call_frame.h"
 #include "python/bindings/call_site.h"
 #include "python/bindings/call_stack.h"
+#include "python/bindings/collect_options.h"
 #include "python/bindings/edge_taps.h"
 #include "python/bindings/name_filter.h"
 #include "python/bindings/parameter_gradients.h"
@@ -20,15 +21,6 @@
 #include "python/bindings/value_writer.h"
 
 namespace msprobe::python {
-
-/// What a run records. Fixed before its first step.
-struct CollectOptions {
-  bool modules = false;       ///< levels L0 and mix
-  bool apis = false;          ///< levels L1 and mix
-  bool stacks = true;         ///< stack.json
-  bool construct = false;     ///< construct.json: levels L0 and mix
-  bool save_tensors = false;  ///< task tensor
-};
 
 /// Sees every call of the program and writes what is wanted of it. One per process; everything
 /// happens under the GIL.
@@ -64,13 +56,17 @@ class Collector : public GradientSink {
   void SetWaitable(PyRef type) { waitable_ = std::move(type); }
 
   void BeginStep(std::shared_ptr<DumpWriter> writer);
-  void Start();  ///< new calls are recorded
-  void Stop();   ///< only backward, and what it computes again
-  void EndStep();
+  void Start();        ///< new calls are recorded
+  void Stop();         ///< only backward, and what it computes again
+  uint64_t EndStep();  ///< how many recorded calls still run
   bool recording() const { return enabled_ && !only_recompute_; }
   bool in_backward() const { return taps_ != nullptr && taps_->in_backward(); }
   /// Calls still hold gradients to come, or handles to wait for.
   bool expects_more() const { return open_records_ > 0 || !waiting_.empty(); }
+  /// Backward may compute calls again, also where these have no gradients themselves.
+  bool may_go_on() const { return seen_ > 0; }
+  /// In ledger.json, once a step.
+  void Note(const std::string& text);
   /// In a forked child: nothing more is recorded.
   void Abandon();
   uint64_t late_gradients() const { return late_gradients_; }
@@ -98,6 +94,7 @@ class Collector : public GradientSink {
     kException,
     kRepeated,
     kUnfinished,
+    kFakeTensors,
     kSkipCount
   };
   using Arguments = CallArguments;
@@ -120,6 +117,7 @@ class Collector : public GradientSink {
   std::string NameOfObject(PyObject* object) const;  ///< with a dot at its end; or empty
   static std::shared_ptr<CallSite> NewObjectSite(const CallSite& site, const std::string& prefix);
   PyObject* CallGroup(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
+  PyObject* CallQuiet(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
   PyObject* CallWait(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
   bool CollectInputs(const Arguments& arguments, FlatTensors* inputs) const;
   /// Reading values and stacks may let other threads run, and one of them may end the step.
@@ -149,6 +147,7 @@ class Collector : public GradientSink {
   void WriteDeferred();
   void Write(RecordBuilder* builder);
   void WatchParameters();
+  void FollowParameters(const ModuleInfo& module);
   void EmitParameterGradients(ParameterGradients::Entry entry);
   void Count(Skip reason) { ++skipped_[reason]; }
 

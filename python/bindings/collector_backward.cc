@@ -14,6 +14,33 @@ void DropContents(CapturedTensor* captured) {
 
 }  // namespace
 
+void Collector::WatchParameters() {
+  parameter_gradients_ = std::make_unique<ParameterGradients>(
+      autograd_.get(),
+      [this](PyObject* gradient, bool saves, CapturedTensor* captured) {
+        values_.Capture(gradient, saves, {}, captured);
+      },
+      [this](const ModuleInfo& module, uint32_t k) {
+        return options.save_tensors || (!filter.tensor_list.empty() &&
+                                        filter.SavesTensors(ParameterGradients::NameOf(module, k)));
+      },
+      [this](ParameterGradients::Entry entry) { EmitParameterGradients(std::move(entry)); });
+}
+
+void Collector::UseTensorHooks(TensorHooks::Functions functions) {
+  auto hooks = std::make_unique<TensorHooks>(std::move(functions), reader_.get(), this);
+  tensor_hooks_ = hooks.get();
+  taps_ = std::move(hooks);
+  WatchParameters();
+}
+
+void Collector::TakeParameterGradient(PyObject* parameter, PyObject* gradient) {
+  if (gradients_ && parameter_gradients_ != nullptr) {
+    RunTool("recording a parameter's gradient",
+            [&] { parameter_gradients_->Accumulated(parameter, gradient); });
+  }
+}
+
 bool Collector::BeginGradients(GradientRecord* record) {
   if (!gradients_ || record->step_id != step_id_) {
     ++late_gradients_;
@@ -134,8 +161,33 @@ void Collector::FlattenKept(Frame* frame, FlatTensors* kept) const {
 }
 
 void Collector::UseLeaf(PyObject* node, PyObject* variable) {
-  if (options.modules && parameter_gradients_ != nullptr) {
-    parameter_gradients_->Watch(node, variable);
+  if (!options.modules || parameter_gradients_ == nullptr) return;
+  if (parameter_gradients_->Watch(node, variable)) return;
+  // It may have been made by a module that runs.
+  const ThreadState& thread = CurrentThread();
+  for (size_t i = thread.depth; i-- > 0;) {
+    if (thread.frames[i]->module != nullptr) FollowParameters(*thread.frames[i]->module);
+  }
+  parameter_gradients_->Watch(node, variable);
+}
+
+// Programs add, replace and tie parameters in the middle of a step.
+void Collector::FollowParameters(const ModuleInfo& module) {
+  if (autograd_ == nullptr || !parameters_name_) return;
+  const PyRef table = PyRef::Steal(PyObject_GetAttr(module.module.get(), parameters_name_.get()));
+  if (!table || !PyDict_Check(table.get())) return DropError();
+  PyObject *name = nullptr, *value = nullptr;
+  Py_ssize_t position = 0;
+  size_t known = 0;  // they mostly are as they were, in their order
+  while (PyDict_Next(table.get(), &position, &name, &value)) {
+    if (value == Py_None) continue;
+    if (known < module.parameters.size() && module.parameters[known].value.get() == value) {
+      ++known;
+    } else if (reader_->IsTensor(value)) {
+      const PyRef held[] = {PyRef::Borrow(name), PyRef::Borrow(value)};
+      PyRef readable;
+      parameter_gradients_->Follow(module.module.get(), Readable(name, &readable), value);
+    }
   }
 }
 

@@ -64,12 +64,13 @@ void ParameterGradients::SetModules(const std::vector<std::shared_ptr<ModuleInfo
   auto step = std::make_shared<Step>();
   step->modules.reserve(modules.size());
   for (size_t m = 0; m < modules.size(); ++m) {
-    step->modules.push_back({modules[m], 0, {}});
+    step->modules.push_back(
+        {modules[m], std::vector<uint32_t>(modules[m]->parameters.size()), 0, {}});
     for (size_t p = 0; p < modules[m]->parameters.size(); ++p) {
       const PyRef& value = modules[m]->parameters[p].value;
       Parameter& parameter = step->parameters[value.get()];
       parameter.value = value;
-      parameter.owners.push_back({m, p, 0});
+      parameter.owners.push_back({m, p});
     }
   }
   step_ = std::move(step);
@@ -82,11 +83,12 @@ bool ParameterGradients::RequiresGrad(PyObject* parameter) const {
   return answer.get() == Py_True;
 }
 
-void ParameterGradients::Watch(PyObject* node, PyObject* variable) {
+bool ParameterGradients::Watch(PyObject* node, PyObject* variable) {
   const auto found = step_->parameters.find(variable);
-  if (found == step_->parameters.end() || found->second.hook != nullptr) return;
+  if (found == step_->parameters.end()) return false;
+  if (found->second.hook != nullptr) return true;
   auto* hook = PyObject_New(AccumulateHook, hook_type);
-  if (hook == nullptr) return;
+  if (hook == nullptr) return true;
   hook->hook.vectorcall = CallHook;
   hook->hook.table = nullptr;
   hook->parameter = variable;
@@ -95,6 +97,64 @@ void ParameterGradients::Watch(PyObject* node, PyObject* variable) {
   found->second.has_gradient = static_cast<bool>(autograd_->Grad(variable));
   const PyRef owner = PyRef::Steal(reinterpret_cast<PyObject*>(hook));
   autograd_->RegisterHook(node, owner.get());  // else the hook dies here, and notes it
+  return true;
+}
+
+void ParameterGradients::Follow(PyObject* module, std::string_view name, PyObject* value) {
+  // What is computed (as torch.func.functional_call may put it there) accumulates nothing.
+  if (!RequiresGrad(value) || autograd_->GradFn(value).get() != Py_None) return;
+  for (size_t m = 0; m < step_->modules.size(); ++m) {
+    if (step_->modules[m].info->module.get() != module) continue;
+    std::vector<ModuleInfo::Parameter>& all = step_->modules[m].info->parameters;
+    const auto place = std::ranges::find(all, name, &ModuleInfo::Parameter::name);
+    const auto p = static_cast<size_t>(place - all.begin());
+    if (place == all.end()) {
+      all.push_back({std::string(name), PyRef::Borrow(value)});
+      step_->modules[m].next.push_back(0);
+    } else if (place->value.get() != value) {
+      TakePlace(place->value.get(), m, p);
+      place->value = PyRef::Borrow(value);  // the table below holds the other one
+    }
+    Parameter& parameter = step_->parameters[value];
+    parameter.value = PyRef::Borrow(value);
+    if (std::ranges::none_of(parameter.owners, [&](const Owner& owner) {
+          return owner.module == m && owner.parameter == p;
+        })) {
+      parameter.owners.push_back({m, p});
+    }
+  }
+  ForgetReplaced();
+}
+
+// Its gradient is still the module's where a graph may have it from an earlier call.
+void ParameterGradients::TakePlace(PyObject* variable, size_t module, size_t parameter) {
+  const auto found = step_->parameters.find(variable);
+  if (found == step_->parameters.end()) return;
+  step_->replaced.push_back(variable);
+  if (found->second.hook != nullptr && *step_->modules[module].info->calls > 1) return;
+  std::erase_if(found->second.owners, [&](const Owner& owner) {
+    return owner.module == module && owner.parameter == parameter;
+  });
+}
+
+bool ParameterGradients::HasPlace(const Step& step, const Parameter& parameter) {
+  return std::ranges::any_of(parameter.owners, [&](const Owner& owner) {
+    const ModuleInfo& info = *step.modules[owner.module].info;
+    return info.parameters[owner.parameter].value.get() == parameter.value.get();
+  });
+}
+
+// Programs may replace parameters all the time: those in no graph are let go.
+void ParameterGradients::ForgetReplaced() {
+  std::vector<PyRef> forgotten;  // dies last, and may run code of the program
+  std::erase_if(step_->replaced, [&](PyObject* variable) {
+    const auto found = step_->parameters.find(variable);
+    if (found == step_->parameters.end() || HasPlace(*step_, found->second)) return true;
+    if (found->second.hook != nullptr) return false;
+    forgotten.push_back(std::move(found->second.value));
+    step_->parameters.erase(found);
+    return true;
+  });
 }
 
 void ParameterGradients::AccumulatedByNode(PyObject* variable, PyObject* came) {
@@ -123,7 +183,8 @@ void ParameterGradients::Accumulated(PyObject* variable, PyObject* gradient,
   Parameter& parameter = found->second;
   // Not of what came before: that may have been emitted without this one, which was frozen then.
   const auto number = [&step](const Owner& owner) {
-    return std::max(owner.next, step->modules[owner.module].first_open);
+    const Module& module = step->modules[owner.module];
+    return std::max(module.next[owner.parameter], module.first_open);
   };
   CapturedTensor captured;
   const bool saves = reason.empty() && std::ranges::any_of(parameter.owners, [&](const Owner& o) {
@@ -137,10 +198,10 @@ void ParameterGradients::Accumulated(PyObject* variable, PyObject* gradient,
     captured.reason = reason;
   }
   for (size_t i = 0; i < parameter.owners.size(); ++i) {
-    Owner& owner = parameter.owners[i];
+    const Owner owner = parameter.owners[i];
     Module& module = step->modules[owner.module];
     const uint32_t k = number(owner);
-    owner.next = k + 1;
+    module.next[owner.parameter] = k + 1;
     Pending& pending = module.pending[k];
     if (i + 1 == parameter.owners.size()) {
       pending.values[owner.parameter] = std::move(captured);
@@ -160,7 +221,8 @@ bool ParameterGradients::IsComplete(Module* module, uint32_t k) const {
     if (pending == module->pending.end()) return false;
     p = pending->second.waits_for = std::max(p, pending->second.waits_for);
     if (p == parameters.size() || pending->second.values.contains(p)) continue;
-    if (RequiresGrad(parameters[p].value.get())) return false;
+    const PyRef value = parameters[p].value;
+    if (RequiresGrad(value.get())) return false;
   }
   return module->pending.contains(k);
 }

@@ -37,8 +37,10 @@ class ParameterGradients {
 
   void SetModules(const std::vector<std::shared_ptr<ModuleInfo>>& modules);
   /// `autograd` may be null: then parameters say themselves whether they want a gradient.
-  /// A call uses `variable`; `node` accumulates its gradient.
-  void Watch(PyObject* node, PyObject* variable);
+  /// A call uses `variable`; `node` accumulates its gradient. False: it is no parameter.
+  bool Watch(PyObject* node, PyObject* variable);
+  /// `value` is the module's parameter `name` from now on.
+  void Follow(PyObject* module, std::string_view name, PyObject* value);
   /// Writes what is incomplete, and takes the hooks off nodes that are still alive.
   void EndStep();
 
@@ -52,7 +54,6 @@ class ParameterGradients {
   struct Owner {
     size_t module;
     size_t parameter;
-    uint32_t next;  // k of the gradient that comes next
   };
   struct Parameter {
     PyRef value;
@@ -66,16 +67,21 @@ class ParameterGradients {
   };
   struct Module {
     std::shared_ptr<ModuleInfo> info;
-    uint32_t first_open = 0;  // k: those before it have been emitted
+    std::vector<uint32_t> next;  // by parameter: k of the gradient that comes next
+    uint32_t first_open = 0;     // k: those before it have been emitted
     std::map<uint32_t, Pending> pending;
   };
   struct Step {
     std::vector<Module> modules;
     std::unordered_map<PyObject*, Parameter> parameters;
+    std::vector<PyObject*> replaced;  // some of `parameters`: others have taken their places
   };
   friend struct AccumulateHook;
 
   bool RequiresGrad(PyObject* parameter) const;
+  void TakePlace(PyObject* variable, size_t module, size_t parameter);
+  static bool HasPlace(const Step& step, const Parameter& parameter);
+  void ForgetReplaced();
   bool IsComplete(Module* module, uint32_t k) const;
   void Emit(Module* module, uint32_t k);
 

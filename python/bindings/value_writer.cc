@@ -267,17 +267,21 @@ bool ValueWriter::WantsContents(const TensorSummary& summary, bool has_summary) 
   return true;
 }
 
+void ValueWriter::Describe(PyObject* tensor, bool awaits_copy) {
+  TensorInfo& info = Now().info;
+  reader_->Describe(tensor, &info);
+  if (info.on_device) {
+    has_devices_ = true;
+  } else if (awaits_copy && has_devices_ && info.view.data != nullptr && !settings.structure_only) {
+    reader_->AwaitCopy(tensor, &info);
+  }
+}
+
 void ValueWriter::WriteTensor(RecordBuilder* builder, std::string_view key, PyObject* tensor) {
   Place& now = Now();
   TensorInfo& info = now.info;
   TensorSummary summary;
-  reader_->Describe(tensor, &info);
-  if (info.on_device) {
-    has_devices_ = true;
-  } else if (has_devices_ && now.awaits_copies && info.view.data != nullptr &&
-             !settings.structure_only) {
-    reader_->AwaitCopy(tensor, &info);
-  }
+  Describe(tensor, now.awaits_copies);
   TensorDescription description;
   description.later = Start(tensor, now.save_tensors);
   const bool at_once = description.later == nullptr;
@@ -303,7 +307,7 @@ void ValueWriter::WriteTensor(RecordBuilder* builder, std::string_view key, PyOb
 bool ValueWriter::Capture(PyObject* tensor, bool save, const CaptureAs& as,
                           CapturedTensor* captured) {
   TensorInfo& info = Now().info;
-  reader_->Describe(tensor, &info);
+  Describe(tensor, true);
   if (as.layout != CaptureAs::Layout::kAsItIs && !Relayout(as, &info)) return false;
   captured->later = Start(tensor, save);
   const bool at_once = captured->later == nullptr;

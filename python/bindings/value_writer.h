@@ -91,9 +91,11 @@ class ValueWriter {
 
   /// Of the tensors from here to the next record: see stats::SummaryCache.
   void AtMoment(uint64_t moment) { Now().moment = moment; }
-  /// Whether a device may still be copying what is written from here to the next record: only what
-  /// comes out of a call may be so.
+  /// Whether a device may still be copying what is written from here to the next record: what comes
+  /// out of a call, or is saved. A call could not read its arguments either.
   void AwaitCopies(bool awaits) { Now().awaits_copies = awaits; }
+  /// Values may come from devices, also where none has been seen there.
+  void ExpectDevices() { has_devices_ = true; }
   void Write(RecordBuilder* builder, std::string_view key, PyObject* value, int depth = 0);
   /// `data_name`: of the tensor file, if not the usual one.
   void WriteCaptured(RecordBuilder* builder, std::string_view key, const CapturedTensor& tensor,
@@ -116,6 +118,8 @@ class ValueWriter {
   }
 
  private:
+  /// Into Now().info; `awaits_copy`: a device may still be copying its values.
+  void Describe(PyObject* tensor, bool awaits_copy);
   void WriteTensor(RecordBuilder* builder, std::string_view key, PyObject* tensor);
   void WriteSequence(RecordBuilder* builder, std::string_view key, PyObject* value, int depth);
   void WriteDict(RecordBuilder* builder, std::string_view key, PyObject* value, int depth);

@@ -5,7 +5,7 @@ import json
 import pytest
 import torch
 
-from conftest import read_dump, write_config
+from conftest import read_dump, units, write_config
 
 PROGRAM = """
     import os, sys, torch
@@ -146,3 +146,53 @@ def test_a_shared_parameter_is_saved_for_the_module_that_is_named(named, env, to
     files = [file.name for file in (dump.directory / "dump_tensor_data").iterdir()]
     assert files == [f"{named}.Linear.parameters_grad.0.weight.pt"]
     assert [n for n in gradients if "data_name" in gradients[n]] == [f"{named}.Linear.parameters_grad.0"]
+
+
+def test_saved_values_and_gradients_that_a_device_still_copies(run_script, tmp_path):
+    """As after x.to("cpu", non_blocking=True): pinned memory that fills when the device is waited for."""
+    run_script("""
+        import sys, torch
+        from msprobe.pytorch import PrecisionDebugger, tensors
+
+        arriving = []
+
+        def wait_for(device):
+            while arriving:
+                arriving.pop()()
+
+        tensors._wait_for = wait_for
+        torch.Tensor.is_pinned = lambda tensor: True
+        torch.cuda.is_initialized = lambda: True
+        torch.cuda.current_device = lambda: 0
+        tensors._captures = lambda device: False
+
+        def copying(value):
+            host = torch.zeros(2)
+            arriving.append(lambda: host.fill_(value))
+            return host
+
+        class Offload(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return x * 1
+
+            @staticmethod
+            def backward(ctx, gradient):
+                return copying(3)
+
+        debugger = PrecisionDebugger(level="debug", dump_path="saved")
+        with debugger.collect():
+            debugger.save(copying(1), "value", save_backward=False)
+            x = torch.ones(2, requires_grad=True)
+            y = x * 1
+            debugger.save(y, "y")
+            Offload.apply(y).sum().backward()
+        PrecisionDebugger._forget()
+        with PrecisionDebugger(level="L1", dump_path="dump").collect():
+            torch.abs(torch.ones(2, dtype=torch.cfloat).conj())  # read as on a device
+            Offload.apply(torch.sin(x)).sum().backward()
+        """, env={"MSPROBE_EXCHANGE_API": "0"})
+    (unit,) = units(tmp_path / "saved")
+    saved = json.loads((unit / "debug.json").read_text())["data"]
+    assert saved["value.0.debug"]["Max"] == 1 and saved["y_grad.0.debug"]["Max"] == 3
+    assert read_dump(tmp_path / "dump").data["Torch.sin.0.backward"]["input"][0]["Max"] == 3

@@ -1,6 +1,8 @@
 """parameters_grad where programs freeze modules, and take gradients away, in the middle of a step."""
 
+import gc
 import json
+import weakref
 
 import pytest
 import torch
@@ -139,3 +141,72 @@ def test_a_sum_that_is_taken_away_is_not_known(debugger, tmp_path):
     (weight,) = read_dump(tmp_path / "dump").data["Module.0.Linear.parameters_grad.1"]["weight"]
     assert weight["shape"] == [2, 4] and weight["Max"] is None
     assert weight["reason"] == "the program has taken the gradient away"
+
+
+def _tied(model):
+    model.head.weight = model.words.weight
+
+
+def _untied(model):
+    model.head.weight = nn.Parameter(torch.randn(5, 3))
+
+
+def _with_bias(model):
+    model.head.bias = nn.Parameter(torch.randn(5))
+
+
+class Late(nn.Module):
+    """Makes its parameter in its first call."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_parameter("scale", None)
+
+    def forward(self, x):
+        if self.scale is None:
+            self.scale = nn.Parameter(torch.ones(x.shape[-1]))
+        return x * self.scale
+
+
+@pytest.mark.parametrize("level", ["L0", "mix"])
+@pytest.mark.parametrize("change", [_tied, _untied, _with_bias])
+def test_parameters_that_come_after_start(change, level, collect):
+    model = nn.ModuleDict({"words": nn.Embedding(5, 3), "head": nn.Linear(3, 5, bias=False), "late": Late()})
+    if change is _untied:
+        _tied(model)
+
+    def run():
+        change(model)
+        model["late"](model["head"](model["words"](torch.tensor([1, 2])))).pow(2).sum().backward()
+
+    dump = collect(run, model, level=level, task="tensor")
+    for name, part in model.items():
+        entry = dump.data[f"Module.{name}.{type(part).__name__}.parameters_grad.0"]
+        assert _is({key: dump.tensor(value[0]) for key, value in entry.items()}, _grads(part))
+    assert sum(".parameters_grad." in name for name in dump.names) == 3
+    assert dump.ledger["entries"]["unaccounted"] == 0
+
+
+def test_weights_that_take_turns(debugger, tmp_path):
+    """Each use is one entry; weights that no graph holds are let go."""
+    layer = nn.Linear(4, 2, bias=False)
+    x = torch.randn(3, 4)
+    expected, references = [], []
+
+    def run():
+        for _ in range(3):
+            fast = {"weight": layer.weight.detach().clone().requires_grad_()}
+            references.append(weakref.ref(fast["weight"]))
+            torch.func.functional_call(layer, fast, (x,)).sum().backward()
+            expected.append({"weight": fast["weight"].grad.clone()})
+            computed = {"weight": layer.weight * 2}  # accumulates nothing itself
+            torch.func.functional_call(layer, computed, (x,)).sum()
+            layer(x).pow(2).sum().backward()
+            expected.append(_grads(layer))
+        del fast
+        gc.collect()
+        assert sum(reference() is not None for reference in references) <= 1
+
+    recorded = _step(debugger, tmp_path, run, layer)
+    assert list(recorded) == list(range(6))
+    assert all(_is(recorded[k], expected[k]) for k in range(6))

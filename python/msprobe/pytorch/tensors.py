@@ -207,6 +207,16 @@ def wait() -> bool:
     return True
 
 
+def _devices_in_use() -> set:
+    """Those that the program works on, also where no value of theirs has been read."""
+    in_use = set()
+    for name in ("cuda", "npu"):
+        backend = getattr(torch, name, None)
+        if backend is not None and backend.is_initialized():
+            in_use.add(torch.device(name, backend.current_device()))
+    return in_use
+
+
 def await_copy(tensor: Any) -> Optional[str]:
     """What is copied to pinned memory may arrive after the call that copies it (non_blocking=True). Gives
     why its values cannot be read.
@@ -214,7 +224,7 @@ def await_copy(tensor: Any) -> Optional[str]:
     with torch._C.DisableTorchFunctionSubclass():
         if not tensor.is_pinned():
             return None
-    for device in list(_devices):
+    for device in _devices | _devices_in_use():
         if _captures(device):
             return _CAPTURED
         _wait_for(device)
