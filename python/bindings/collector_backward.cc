@@ -1,6 +1,7 @@
 // What Collector does with gradients.
 #include "python/bindings/collector.h"
 #include "python/bindings/later_tensor.h"
+#include "python/bindings/tool_errors.h"
 
 namespace msprobe::python {
 namespace {
