@@ -229,13 +229,15 @@ void BindCollector(nb::module_& m) {
         [](std::shared_ptr<DumpWriter> writer) { The().BeginStep(std::move(writer)); });
   m.def("start", [] { The().Start(); });
   m.def("stop", [] { The().Stop(); });
-  m.def("end_step", [] { The().EndStep(); });
+  m.def("end_step", [] { return The().EndStep(); });
+  m.def("note", [](const std::string& text) { The().Note(text); });
   m.def("abandon", [] {
     if (TheCollector() != nullptr) TheCollector()->Abandon();
   });
   m.def("recording", [] { return TheCollector() != nullptr && The().recording(); });
   m.def("in_backward", [] { return The().in_backward(); });
   m.def("expects_more", [] { return The().expects_more(); });
+  m.def("may_go_on", [] { return The().may_go_on(); });
   m.def("root_calls", [] { return The().root_calls(); });
   m.def("recorded", [] { return The().recorded(); });
   m.def("late_gradients", [] { return The().late_gradients(); });

@@ -84,12 +84,12 @@ PyObject* Collector::Call(CallSite* site, PyObject* const* args, size_t flags, P
   if (site->kind == CallKind::kBackward) return CallBackward(site, args, flags, names);
   if (thread.busy > 0) return CallOriginal(site, args, flags, names);
   if (IsToken(*site, args, flags)) return CallToken(site, args, flags, names);
+  if (site->kind == CallKind::kWait) return CallWait(site, args, flags, names);
   if (thread.in_api) {
     return site->kind == CallKind::kCompiled ? CallCompiled(site, args, flags, names)
                                              : CallOriginal(site, args, flags, names);
   }
   switch (site->kind) {
-    case CallKind::kWait: return CallWait(site, args, flags, names);
     case CallKind::kGroup: return CallGroup(site, args, flags, names);
     case CallKind::kQuiet: {
       ThreadState& state = CurrentThread();
@@ -101,6 +101,7 @@ PyObject* Collector::Call(CallSite* site, PyObject* const* args, size_t flags, P
     case CallKind::kModule: return CallModule(site, args, flags, names);
     case CallKind::kObject:
     case CallKind::kCompiled: {
+    case CallKind::kWait:
       if (PyVectorcall_NARGS(flags) == 0) break;
       const std::shared_ptr<CallSite> own = SiteOf(site, args[0]);
       if (own != nullptr) return CallRecorded(own.get(), nullptr, args, flags, names);

@@ -56,13 +56,17 @@ class Collector : public GradientSink {
   void SetWaitable(PyRef type) { waitable_ = std::move(type); }
 
   void BeginStep(std::shared_ptr<DumpWriter> writer);
-  void Start();  ///< new calls are recorded
-  void Stop();   ///< only backward, and what it computes again
-  void EndStep();
+  void Start();        ///< new calls are recorded
+  void Stop();         ///< only backward, and what it computes again
+  uint64_t EndStep();  ///< how many recorded calls still run
   bool recording() const { return enabled_ && !only_recompute_; }
   bool in_backward() const { return taps_ != nullptr && taps_->in_backward(); }
   /// Calls still hold gradients to come, or handles to wait for.
   bool expects_more() const { return open_records_ > 0 || !waiting_.empty(); }
+  /// Or backward may compute calls again, also where these have no gradients themselves.
+  bool may_go_on() const { return expects_more() || (seen_ > 0 && !had_backward_); }
+  /// In ledger.json, once a step.
+  void Note(const std::string& text);
   /// In a forked child: nothing more is recorded.
   void Abandon();
   uint64_t late_gradients() const { return late_gradients_; }
@@ -90,6 +94,7 @@ class Collector : public GradientSink {
     kException,
     kRepeated,
     kUnfinished,
+    kFakeTensors,
     kSkipCount
   };
   using Arguments = CallArguments;
@@ -112,6 +117,7 @@ class Collector : public GradientSink {
   std::string NameOfObject(PyObject* object) const;  ///< with a dot at its end; or empty
   static std::shared_ptr<CallSite> NewObjectSite(const CallSite& site, const std::string& prefix);
   PyObject* CallGroup(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
+  PyObject* CallQuiet(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
   PyObject* CallWait(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
   bool CollectInputs(const Arguments& arguments, FlatTensors* inputs) const;
   /// Reading values and stacks may let other threads run, and one of them may end the step.
@@ -141,11 +147,11 @@ class Collector : public GradientSink {
   void WriteDeferred();
   void Write(RecordBuilder* builder);
   void WatchParameters();
+  void FollowParameters(const ModuleInfo& module);
   void EmitParameterGradients(ParameterGradients::Entry entry);
   void Count(Skip reason) { ++skipped_[reason]; }
 
   std::unique_ptr<TensorReader> reader_;
-  void FollowParameters(const ModuleInfo& module);
   std::unique_ptr<AutogradAccess> autograd_;
   ValueWriter values_;
   CallStacks stacks_;
@@ -181,7 +187,7 @@ class Collector : public GradientSink {
   bool in_token_range_ = true;    // for threads that are in no call of the model
   int64_t open_token_calls_ = 0;  // of the model, that the range has
   bool gradients_ = false;        // gradients still belong to this step
-  bool had_backward_ = false;     // in this step
+  bool had_backward_ = false;     // in this step, as far as passes are seen (CallBackward)
 
   friend PyObject* Invoke(CallSite*, PyObject* const*, size_t, PyObject*);
   friend PyObject* WaitableDied(PyObject*, PyObject*);

@@ -71,11 +71,18 @@ void Collector::Start() {
 
 void Collector::Stop() {
   only_recompute_ = true;
-  enabled_ = enabled_ && expects_more();
+  enabled_ = enabled_ && may_go_on();
   RunTool("reading from a device", [this] { WriteDeferred(); });
 }
 
-void Collector::EndStep() {
+void Collector::Note(const std::string& text) {
+  CallCounter* counter = CounterOf(text);
+  if (writer_ == nullptr || counter->calls++ > 0) return;
+  used_counters_.push_back(counter);
+  writer_->AddNote(text);
+}
+
+uint64_t Collector::EndStep() {
   RunTool("ending a step", [this] {
     DropEndedThreads();
     if (taps_ != nullptr) taps_->Purge();
@@ -96,8 +103,8 @@ void Collector::EndStep() {
   open_records_ = 0;
   if (writer_ != nullptr) {
     static constexpr std::array<const char*, kSkipCount> kNames = {
-        "scope",     "list", "data_mode", "token_range", "exception", "repeated_backward",
-        "step_ended"};
+        "scope",      "list",        "data_mode", "token_range", "exception", "repeated_backward",
+        "step_ended", "fake_tensors"};
     skipped_[kUnfinished] = open_calls_;
     writer_->CountSeen(seen_);
     for (size_t i = 0; i < kSkipCount; ++i) {
@@ -105,13 +112,15 @@ void Collector::EndStep() {
     }
   }
   TheErrors().EndStep();
-  seen_ = open_calls_ = 0;
+  const uint64_t still_run = std::exchange(open_calls_, 0);
+  seen_ = 0;
   skipped_.fill(0);
   writer_ = nullptr;
   ++step_id_;
   // The program decides how long its models live: a process group that one of them owns would
   // otherwise run its threads into the end of the interpreter.
   SetModules({}, {});
+  return still_run;
 }
 
 void Collector::Abandon() {

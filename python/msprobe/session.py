@@ -83,10 +83,10 @@ class Session:
             self._look(self.current_step, is_taken=False)
             return
         _core.stop()
-        if not _core.expects_more():
+        if not _core.may_go_on():
             self._remove_patches()
-            if self.config.level != "debug":  # save() may still come
-                self._look(self.current_step, is_taken=True)
+        if not _core.expects_more() and self.config.level != "debug":  # save() may still come
+            self._look(self.current_step, is_taken=True)
 
     def step(self) -> None:
         if os.getpid() != self._pid:
@@ -289,7 +289,8 @@ class Session:
     def _end_recording(self) -> None:
         self.writer = None
         self._tally.end_step()
-        _core.end_step()
+        if _core.end_step() > 0:
+            warn("the step ended while the model ran: calls that it cut are not recorded", kind="step_ended")
         self._remove_patches()
         self.framework.end_gradients()
         self._dumped_modules = []

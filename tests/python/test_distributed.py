@@ -186,3 +186,27 @@ def test_fault_22_many_handles_that_nobody_waits_for(run_script, tmp_path):
         """)
     assert sum("all_reduce" in n for n in _dump(tmp_path, 0).names) == 3000
     assert result.returncode == 0
+
+
+def test_waiting_inside_a_recorded_function(run_script, tmp_path):
+    _run(run_script, """
+        import types
+
+        def finish(handles):
+            for handle in handles:
+                handle.wait()
+
+        def program(rank, debugger):
+            init(rank)
+            library = types.SimpleNamespace(finish=finish)
+            debugger.register_custom_api(library, "finish", "Mine")
+            debugger.start(nn.ModuleList([nn.Linear(2, 2)]))
+            x = torch.full((2,), float(rank))
+            library.finish([dist.all_reduce(x, async_op=True)])
+            debugger.stop()
+            debugger.step()
+        """)
+    dump = _dump(tmp_path, 0)
+    assert "Mine.finish.0.forward" in dump.names
+    (reduced,) = dump.data["Distributed.all_reduce.0.forward"]["output"]
+    assert reduced["Max"] == reduced["Min"] == 1
