@@ -21,7 +21,7 @@ enum class CallKind : uint8_t {
   kCompiled,     ///< kObject that compiles what it gets
   kBackward,     ///< runs a backward pass
   kGroup,        ///< not recorded: a parent for what runs inside, like "optimizer"
-  kQuiet,        ///< not of the program: nothing is recorded inside
+  kQuiet,        ///< a compiler works: nothing is recorded inside, the ledger says so
 };
 
 /// The arguments of a call as vectorcall has them.

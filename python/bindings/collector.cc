@@ -91,23 +91,17 @@ PyObject* Collector::Call(CallSite* site, PyObject* const* args, size_t flags, P
   }
   switch (site->kind) {
     case CallKind::kGroup: return CallGroup(site, args, flags, names);
-    case CallKind::kQuiet: {
-      ThreadState& state = CurrentThread();
-      ++state.busy;
-      PyObject* result = CallOriginal(site, args, flags, names);
-      --state.busy;
-      return result;
-    }
+    case CallKind::kQuiet: return CallQuiet(site, args, flags, names);
     case CallKind::kModule: return CallModule(site, args, flags, names);
     case CallKind::kObject:
     case CallKind::kCompiled: {
-    case CallKind::kWait:
       if (PyVectorcall_NARGS(flags) == 0) break;
       const std::shared_ptr<CallSite> own = SiteOf(site, args[0]);
       if (own != nullptr) return CallRecorded(own.get(), nullptr, args, flags, names);
       if (site->kind == CallKind::kCompiled) return CallCompiled(site, args, flags, names);
       break;
     }
+    case CallKind::kWait:
     case CallKind::kBackward: break;
     case CallKind::kApi:
     case CallKind::kDistributed: return CallRecorded(site, nullptr, args, flags, names);
@@ -188,19 +182,28 @@ PyObject* Collector::CallRecorded(CallSite* site, std::shared_ptr<ModuleInfo> mo
   frame.step_id = step_id_;
   bool real = false;
   const bool entered = RunTool("recording a call", [&] {
-    real = CollectInputs(arguments, &frame.inputs) && IsOfThisStep(frame);
-    if (real) Enter(&thread, &frame, site, arguments);
+    real = CollectInputs(arguments, &frame.inputs);
+    if (!IsOfThisStep(frame)) {
+      real = false;
+    } else if (real) {
+      Enter(&thread, &frame, site, arguments);
+    } else {
+      ++seen_;
+      Count(kFakeTensors);
+    }
     // The program may let go of its tensors while it runs.
     if (frame.kind != CallKind::kDistributed) frame.inputs.Clear();
   });
   if (!entered) GiveUp(&thread, &frame);
-  if (!real) {  // a compiler traces the program, or the step has ended
+  thread.in_api = is_api;
+  if (!real) {  // it computes no values, or the step has ended
     frame.inputs.Clear();
     frame.module = nullptr;
     --thread.depth;
-    return CallOriginal(site, args, flags, names);
+    PyObject* result = CallOriginal(site, args, flags, names);
+    thread.in_api = false;
+    return result;
   }
-  thread.in_api = is_api;
   PyObject* result = frame.replaced.empty()
                          ? CallOriginal(site, args, flags, names)
                          : CallReplaced(site, frame.replaced, arguments.positional, names);
@@ -306,11 +309,11 @@ void Collector::Enter(ThreadState* thread, Frame* frame, CallSite* site,
       !taps_->GradMode(*frame)) {
     return;
   }
+  if (frame->module != nullptr) FollowParameters(*frame->module);
   frame->gradient = GradientRecordRef(new GradientRecord);
   GradientRecord* record = frame->gradient.get();
   record->name = frame->backward_name;
   record->step_id = step_id_;
-  if (frame->module != nullptr) FollowParameters(*frame->module);
   for (size_t i = thread->depth - 1; i-- > 0;) {
     if (!thread->frames[i]->gradient || thread->frames[i]->kind != CallKind::kModule) continue;
     record->parent = thread->frames[i]->gradient.get();
@@ -480,12 +483,12 @@ uint32_t Collector::Save(std::string_view name, PyObject* value, bool has_number
     RecordBuilder& builder = CurrentThread().builder;
     builder.Begin(entry);
     values_.BeginRecord(entry, options.save_tensors);
+    values_.ExpectDevices();
+    values_.AwaitCopies(true);
     values_.Write(&builder, {}, value);
     if (step == step_id_) Emit(&builder);  // it may have ended meanwhile
   });
   return n;
-    values_.ExpectDevices();
-    values_.AwaitCopies(true);
 }
 
 }  // namespace msprobe::python

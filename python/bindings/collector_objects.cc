@@ -1,4 +1,5 @@
-// What Collector does with objects whose class is watched: operators, compiled functions.
+// What Collector does with objects whose class is watched: operators, compiled functions,
+// compilers.
 #include "python/bindings/collector.h"
 #include "python/bindings/tool_errors.h"
 
@@ -42,6 +43,16 @@ std::shared_ptr<CallSite> Collector::NewObjectSite(const CallSite& site,
   own->original = site.original;
   own->counter = CounterOf(prefix);
   return own;
+}
+
+PyObject* Collector::CallQuiet(CallSite* site, PyObject* const* args, size_t flags,
+                               PyObject* names) {
+  Note(site->prefix);
+  ThreadState& thread = CurrentThread();
+  ++thread.busy;
+  PyObject* result = PyObject_Vectorcall(site->original.get(), args, flags, names);
+  --thread.busy;
+  return result;
 }
 
 }  // namespace msprobe::python

@@ -180,3 +180,60 @@ def test_gradients_of_tensors_whose_class_answers_nothing(level, run_script, tmp
     for name in backward:
         for a, b in zip(described_tensors(open_[name]), described_tensors(closed[name]), strict=True):
             assert [a[key] for key in ("shape", "Max", "Norm")] == [b[key] for key in ("shape", "Max", "Norm")], name
+
+
+@pytest.mark.parametrize("level,calls", [("L0", 2), ("L1", 1)])
+def test_calls_with_fake_tensors_are_counted(level, calls, collect):
+    fake = pytest.importorskip("torch._subclasses.fake_tensor")
+    with fake.FakeTensorMode() as mode:
+        model = torch.nn.Sequential(torch.nn.LayerNorm(2), torch.nn.Identity())
+        x = mode.from_tensor(torch.ones(1, 2))
+    dump = collect(lambda: model(x), model, level=level, task="structure")
+    entries = dump.ledger["entries"]  # layer_norm calls another function that is listed
+    assert not dump.names and entries["skipped"] == {"fake_tensors": calls} and entries["seen"] == calls
+
+
+@pytest.mark.parametrize("level", ["L0", "L1", "mix"])
+def test_exporting_is_told_and_not_recorded(level, collect):
+    if not hasattr(torch, "export"):
+        pytest.skip("this torch does not export")
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU())
+    x = torch.ones(1, 2)
+    programs = []
+    dump = collect(lambda: programs.append(torch.export.export(model, (x,))), model, level=level)
+    assert torch.equal(programs[0].module()(x), model(x))
+    assert not dump.names
+    assert any("torch.export has taken" in note for note in dump.ledger["notes"])
+
+
+def test_steps_that_may_run_compiled_functions_say_so(run_script, tmp_path):
+    if not hasattr(torch.compiler, "set_stance"):
+        pytest.skip("this torch compiles in another way")
+    run_script(
+        """
+        import torch
+        from msprobe.pytorch import PrecisionDebugger
+
+        def function(x):
+            return torch.nn.functional.gelu(torch.relu(x)) + 1
+
+        def gradient(of):
+            x = torch.linspace(-1, 1, 5, requires_grad=True)
+            y = of(x)
+            y.sum().backward()
+            return y, x.grad
+
+        plain = gradient(function)
+        compiled = torch.compile(function, backend="aot_eager")
+        debugger = PrecisionDebugger(dump_path="dump", level="L1")
+        for _ in range(2):
+            with debugger.collect():
+                values = gradient(compiled)
+            assert all(map(torch.equal, values, plain))
+        torch.compiler.set_stance("force_eager")
+        with debugger.collect():
+            gradient(compiled)
+        """
+    )
+    notes = [read_dump(tmp_path / "dump", step).ledger["notes"] for step in range(3)]
+    assert [len(of_step) for of_step in notes] == [1, 1, 0] and "torch.compile" in notes[0][0]

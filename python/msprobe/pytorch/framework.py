@@ -6,6 +6,7 @@ from typing import Any, Callable, List, Optional, Tuple
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
+from msprobe import _core
 from msprobe.framework import ModuleEntry
 from msprobe.pytorch import api_calls, distributed, gradients, module_calls, tensors
 
@@ -84,6 +85,8 @@ class TorchFramework:
 
     def begin_gradients(self) -> None:
         self._function_hook.install()
+        if module_calls.has_compiled():
+            _core.note(module_calls.COMPILED)
 
     def end_gradients(self) -> None:
         self._function_hook.remove()

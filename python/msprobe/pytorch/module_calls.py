@@ -34,19 +34,38 @@ def watch(patches: Any, config: Any) -> None:
         patches.add(getattr(clip, name), "group", "clip_grad", make_trampoline)
 
 
+# In ledger.json of each step in which it may be so.
+COMPILED = ("torch.compile or torch.export has taken functions of the program: what runs inside of them is not "
+            "recorded as without it")
+
+
 def _leave_out_compilers(patches: Any) -> None:
-    """What torch.compile looks at and computes while it compiles is not of the program."""
+    """What compilers look at and compute while they compile is not of the program."""
     convert = sys.modules.get("torch._dynamo.convert_frame")
     compiler = getattr(convert, "CatchErrorsWrapper", None)
     if compiler is not None:
-        patches.add(compiler.__call__, "quiet", "", make_trampoline)
+        patches.add(compiler.__call__, "quiet", COMPILED, make_trampoline)
+    export = getattr(sys.modules.get("torch.export"), "export", None)
+    if export is not None:
+        patches.add(export, "quiet", COMPILED, make_trampoline)
+
+
+def _stance(frames: Any) -> Any:
+    return getattr(getattr(frames, "_stance", None), "stance", None)
+
+
+def has_compiled() -> bool:
+    """Whether torch.compile has compiled something that may run now: such calls are not seen."""
+    if _stance(sys.modules.get("torch._dynamo.eval_frame")) == "force_eager":
+        return False
+    counters = getattr(sys.modules.get("torch._dynamo.utils"), "counters", {})
+    return counters.get("frames", {}).get("ok", 0) > 0
 
 
 def warn_of_compiled(models: List[Any]) -> None:
     """A compiled part runs as one program: what is inside is not called."""
     frames = sys.modules.get("torch._dynamo.eval_frame")
-    stance = getattr(getattr(frames, "_stance", None), "stance", None)
-    if frames is None or stance == "force_eager":
+    if frames is None or _stance(frames) == "force_eager":
         return
     found = []
     for model in models:
