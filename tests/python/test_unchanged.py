@@ -5,6 +5,7 @@ import gc
 import inspect
 import io
 import pickle
+import types
 import weakref
 
 import pytest
@@ -368,3 +369,18 @@ def test_compiled_regions_stay_compiled(debugger):
     assert len(calls) == 1
     assert torch.equal(result, F.gelu(torch.relu(x)) + 1)
     assert expected.shape == (2, 4)
+
+
+@pytest.mark.parametrize("level", ["L0", "L1", "mix"])
+def test_what_is_given_back_and_what_is_passed_are_the_same_objects(level, debugger):
+    model = nn.Sequential(nn.Identity(), nn.Dropout(), Lambda(lambda s, x: x)).eval()
+    x, weight = torch.ones(2, 4, requires_grad=True) * 1, nn.Parameter(torch.ones(4))
+    passed = []
+    library = types.SimpleNamespace(scale=lambda p, q=None: passed.extend((p, q)) or p)
+    d = debugger(level=level)
+    d.register_custom_api(library, "scale", "Mine")
+    d.start(model)
+    assert model(x) is x and library.scale(weight, q=weight) is weight and x.add_(1) is x
+    assert all(value is weight for value in passed) and len(passed) == 2
+    d.stop()
+    d.step()
