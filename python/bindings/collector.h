@@ -63,8 +63,8 @@ class Collector : public GradientSink {
   bool in_backward() const { return taps_ != nullptr && taps_->in_backward(); }
   /// Calls still hold gradients to come, or handles to wait for.
   bool expects_more() const { return open_records_ > 0 || !waiting_.empty(); }
-  /// Backward may compute calls again, also where these have no gradients themselves.
-  bool may_go_on() const { return seen_ > 0; }
+  /// Or backward may compute calls again, also where these have no gradients themselves.
+  bool may_go_on() const { return expects_more() || (seen_ > 0 && !had_backward_); }
   /// In ledger.json, once a step.
   void Note(const std::string& text);
   /// In a forked child: nothing more is recorded.
@@ -187,7 +187,7 @@ class Collector : public GradientSink {
   bool in_token_range_ = true;    // for threads that are in no call of the model
   int64_t open_token_calls_ = 0;  // of the model, that the range has
   bool gradients_ = false;        // gradients still belong to this step
-  bool had_backward_ = false;     // in this step
+  bool had_backward_ = false;     // in this step, as far as passes are seen (CallBackward)
 
   friend PyObject* Invoke(CallSite*, PyObject* const*, size_t, PyObject*);
   friend PyObject* WaitableDied(PyObject*, PyObject*);
