@@ -8,6 +8,7 @@
 
 #include "compare/culprit_reasons.h"
 #include "compare/data_flow.h"
+#include "compare/divergence_report.h"
 #include "compare/idle_memory.h"
 #include "compare/node_facts.h"
 #include "compare/noise_trace.h"
@@ -47,22 +48,11 @@ class Finder {
   }
 
  private:
-  struct State {
-    Role role = Role::kNone;
-    NodeId cause = kNoNode;  ///< where its error comes from: itself, or the next node on the way
-    NodeId origin_below = kNoNode;  ///< the first node inside that is its own cause
-    bool amplifier_below = false;
-    NodeId rewired_below = kNoNode;  ///< the first inside whose inputs' makers agree, or itself
-    NodeId other_call = kNoNode;  ///< alone: the first on the way that golden calls in another way
-    bool inputs_traced = true;    ///< alone: it is known who made all it takes
-    uint32_t reason = 0;          ///< into reasons_
-  };
-
   bool Alone(NodeId id) const { return flow_.Alone(id); }
   bool Unmatched(NodeId id) const { return flow_.Unmatched(id); }
 
   void Set(NodeId id, Role role, NodeId cause, std::string_view reason) {
-    State& state = states_[id];
+    NodeState& state = states_[id];
     state.role = role;
     state.cause = cause;
     state.reason = reasons_->Intern(reason);
@@ -443,8 +433,8 @@ class Finder {
   void TellParent(NodeId id) {
     const NodeId parent_id = graph_.nodes[id].parent;
     if (parent_id == kNoNode) return;
-    const State& state = states_[id];
-    State& parent = states_[parent_id];
+    const NodeState& state = states_[id];
+    NodeState& parent = states_[parent_id];
     if (parent.rewired_below == kNoNode) parent.rewired_below = state.rewired_below;
     if (parent.origin_below == kNoNode) {
       const bool own = state.cause == id && state.rewired_below != id;
@@ -453,48 +443,17 @@ class Finder {
     parent.amplifier_below |= state.amplifier_below || state.role == Role::kAmplifier;
   }
 
-  /// Follows the causes to the node that is its own. Ids on the way get the answer too; a circle
-  /// (equal data at both ends of it) has none.
-  NodeId Origin(NodeId id) {
-    std::vector<NodeId> way;
-    NodeId at = id;
-    while (at != kNoNode && states_[at].cause != at && way.size() < states_.size()) {
-      way.push_back(at);
-      at = std::exchange(states_[at].cause, kNoNode);
-    }
-    for (const NodeId passed : way) states_[passed].cause = at;
-    return at;
-  }
-
   DivergenceReport Report(const std::vector<NodeId>& order) {
-    DivergenceReport report;
     if (idle_.IsAll()) {
       for (const NodeId origin : idle_.Origins()) {
         if (!idle_.IsUnwritten(origin)) Release(origin);
       }
     }
+    DivergenceReport report = ReportOf(order, facts_, reasons_, &states_);
     report.excused = idle_.Left();
     std::erase_if(report.excused, [&](const Excused& excused) {
       return states_[excused.node].role != Role::kNone;
     });
-    report.reasons = reasons_;
-    report.divergences.reserve(static_cast<size_t>(std::ranges::count_if(
-        states_, [](const State& state) { return state.role != Role::kNone; })));
-    for (const NodeId id : order) {
-      const Role role = states_[id].role;
-      const NodeFacts& facts = facts_.nodes[id];
-      if (facts.is_collective) {
-        const bool known = facts.compared && !facts.inputs_unknown;
-        report.collectives.push_back({id, known, facts.error_in});
-      }
-      if (role == Role::kNone) continue;
-      const NodeId origin = Origin(id);
-      if (role == Role::kCulprit) report.culprits.push_back(id);
-      report.divergences.push_back({id, role, origin == id ? kNoNode : origin,
-                                    std::min(1.0, facts.error_in), std::min(1.0, facts.error_out),
-                                    reasons_->text(states_[id].reason),
-                                    role == Role::kCulprit && facts.parameters_differ});
-    }
     return report;
   }
 
@@ -504,7 +463,7 @@ class Finder {
   DataFlow flow_;
   NoiseTrace noise_;
   IdleMemory idle_;
-  std::vector<State> states_;
+  std::vector<NodeState> states_;
   std::shared_ptr<ReasonTable> reasons_ = std::make_shared<ReasonTable>();
   struct Passes {
     NodeId forward = kNoNode;
