@@ -426,7 +426,7 @@ Status JobRunner::ComparePair(size_t index, const Graphs& graphs, size_t inner_t
   if (work.plan.reference) {
     MSPROBE_ASSIGN_OR_RETURN(divergences,
                              JudgeWithReference(index, graphs, comparison.match, inner_threads));
-    compare::RaiseCulprits(divergences, &comparison);
+    compare::ApplyReport(divergences, &comparison);
   } else {
     divergences = compare::FindDivergences(&comparison, inner_threads, &tolerance_);
   }

@@ -212,11 +212,28 @@ void JudgeCollection(const graph::Graph& graph, graph::NodeId id, double worst_b
   }
 }
 
-/// Collections and what lies below each node, children first.
+/// The checksums of a dump are all of one kind: the first says which.
+bool HasXorChecksums(const dump::RankDump& dump) {
+  dump::Record record;
+  for (dump::EntryId entry = 0; entry < dump.entry_count(); ++entry) {
+    if (!dump.Read(entry, &record).ok()) continue;  // reported by whoever compares it
+    for (const dump::Value& value : record.values) {
+      if (!value.md5.empty()) return value.md5.starts_with("0x");
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
 void JudgeParents(Comparison* comparison) {
   const graph::Graph& graph = *comparison->target;
   const double worst_band = WorstBand(comparison->mode);
   std::vector<NodeResult>& nodes = comparison->nodes;
+  for (NodeResult& result : nodes) {
+    result.worst_below = std::numeric_limits<double>::quiet_NaN();
+    result.worst_count = 0;
+  }
   for (const graph::NodeId id : graph::CompletionOrder(graph)) {
     const graph::Node& node = graph.nodes[id];
     if (node.kind == graph::NodeKind::kApiCollection) {
@@ -234,20 +251,6 @@ void JudgeParents(Comparison* comparison) {
     parent.worst_count += result.worst_count + (result.index >= worst_band ? 1 : 0);
   }
 }
-
-/// The checksums of a dump are all of one kind: the first says which.
-bool HasXorChecksums(const dump::RankDump& dump) {
-  dump::Record record;
-  for (dump::EntryId entry = 0; entry < dump.entry_count(); ++entry) {
-    if (!dump.Read(entry, &record).ok()) continue;  // reported by whoever compares it
-    for (const dump::Value& value : record.values) {
-      if (!value.md5.empty()) return value.md5.starts_with("0x");
-    }
-  }
-  return false;
-}
-
-}  // namespace
 
 void AppendUlps(const stats::UlpCounts& counts, std::string* out) {
   constexpr std::array<std::string_view, 8> kClasses = {"0",    "1",     "2-3",     "4-7",

@@ -108,4 +108,7 @@ Result<Comparison> Compare(std::shared_ptr<const graph::Graph> target,
                            CompareMode mode, const CompareOptions& options,
                            base::Diagnostics* diagnostics);
 
+/// Collections and what lies below each node, children first; Compare() has done it.
+void JudgeParents(Comparison* comparison);
+
 }  // namespace msprobe::compare

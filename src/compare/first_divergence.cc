@@ -8,6 +8,8 @@
 
 #include "compare/culprit_reasons.h"
 #include "compare/data_flow.h"
+#include "compare/divergence_report.h"
+#include "compare/idle_memory.h"
 #include "compare/node_facts.h"
 #include "compare/noise_trace.h"
 #include "compare/verdict.h"
@@ -28,6 +30,7 @@ class Finder {
         facts_(std::move(facts)),
         flow_(comparison, facts_),
         noise_(facts_, flow_),
+        idle_(comparison, facts_, flow_),
         states_(comparison.nodes.size()) {
     for (NodeId id = 0; id < states_.size(); ++id) NotePass(id);
   }
@@ -45,23 +48,11 @@ class Finder {
   }
 
  private:
-  struct State {
-    Role role = Role::kNone;
-    NodeId cause = kNoNode;  ///< where its error comes from: itself, or the next node on the way
-    NodeId origin_below = kNoNode;  ///< the first node inside that is its own cause
-    bool amplifier_below = false;
-    bool unwritten_memory = false;
-    NodeId rewired_below = kNoNode;  ///< the first inside whose inputs' makers agree, or itself
-    NodeId other_call = kNoNode;  ///< alone: the first on the way that golden calls in another way
-    bool inputs_traced = true;    ///< alone: it is known who made all it takes
-    uint32_t reason = 0;          ///< into reasons_
-  };
-
   bool Alone(NodeId id) const { return flow_.Alone(id); }
   bool Unmatched(NodeId id) const { return flow_.Unmatched(id); }
 
   void Set(NodeId id, Role role, NodeId cause, std::string_view reason) {
-    State& state = states_[id];
+    NodeState& state = states_[id];
     state.role = role;
     state.cause = cause;
     state.reason = reasons_->Intern(reason);
@@ -74,8 +65,7 @@ class Finder {
     const NodeFacts& facts = facts_.nodes[id];
     const graph::NodeName name = graph::ParseNodeName(graph_.nodes[id].name);
     if (name.kind == graph::NodeKind::kApi && ReturnsUnwrittenMemory(name.api)) {
-      states_[id].unwritten_memory = true;
-      return;
+      return idle_.Allocate(id);
     }
     if (Alone(id)) return PassOn(id);
     if (result.status == NodeStatus::kUnreadable) {
@@ -129,38 +119,49 @@ class Finder {
     }
   }
 
-  /// The node through which the error of the inputs came here, by the worst input that tells; none
-  /// if nothing is known. `only_unwritten`: all that differs is memory that nobody had written.
-  /// `agreeing`: who made an input that differs although what it made agrees with golden.
-  NodeId CarriedFrom(NodeId id, bool* only_unwritten, NodeId* agreeing) {
+  struct Carried {
+    NodeId from = kNoNode;       ///< the node through which the error came here; none: not known
+    NodeId agreeing = kNoNode;   ///< who made an input that differs, though what it made agrees
+    NodeId idle = kNoNode;       ///< who holds such an input as memory that nobody computed
+    bool only_unwritten = true;  ///< all that differs is memory that nobody has written
+  };
+
+  /// Where the error of the inputs comes from, by the worst input that tells.
+  Carried CarriedFrom(NodeId id) {
     std::vector<TensorUse> inputs(flow_.Inputs(id).begin(), flow_.Inputs(id).end());
     std::stable_sort(inputs.begin(), inputs.end(),
                      [](const TensorUse& a, const TensorUse& b) { return a.error > b.error; });
-    *only_unwritten = true;
+    Carried carried;
     for (const TensorUse& input : inputs) {
       const NodeId producer = flow_.Producer(input);
-      if (producer != kNoNode && states_[producer].unwritten_memory) continue;
-      *only_unwritten = false;
+      if (idle_.Holds(producer)) {
+        const bool unwritten = idle_.IsUnwritten(producer);
+        if (!unwritten || carried.idle == kNoNode) carried.idle = producer;
+        carried.only_unwritten &= unwritten;
+        continue;
+      }
+      carried.only_unwritten = false;
       if (producer == kNoNode || producer == id) continue;
       if (states_[producer].cause != kNoNode || facts_.nodes[producer].parameters_differ) {
-        return producer;
+        carried.from = producer;
+        break;
       }
       if (Alone(producer)) {
         if (input.error <= facts_.nodes[id].tolerance) continue;
-        const NodeId blamed = Blamed(producer);
-        if (blamed == kNoNode) {
-          *agreeing = producer;
+        carried.from = Blamed(producer);
+        if (carried.from == kNoNode) {
+          carried.agreeing = producer;
           continue;
         }
-        BlameUnmatched(blamed);
-        return blamed;
+        BlameUnmatched(carried.from);
+        break;
       }
       // It agrees with its partner, and golden's consumer got something else.
       constexpr double kFarMore = 4;
-      const bool carried = input.error <= kFarMore * facts_.nodes[producer].error_out;
-      if (!carried && input.error > facts_.nodes[id].tolerance) *agreeing = producer;
+      const bool is_rounding = input.error <= kFarMore * facts_.nodes[producer].error_out;
+      if (!is_rounding && input.error > facts_.nodes[id].tolerance) carried.agreeing = producer;
     }
-    return kNoNode;
+    return carried;
   }
 
   /// Its backward diverges though all that goes into it agrees, and its forward has no partner only
@@ -210,32 +211,52 @@ class Finder {
     for (NodeId at = id; at != kNoNode; at = graph_.nodes[at].parent) TellParent(at);
   }
 
+  /// Why differing inputs that nobody made, or somebody who agrees, tell nothing of a culprit.
+  std::string RewiredReason(NodeId agreeing) const {
+    if (agreeing == kNoNode) {
+      return "its inputs differ, and no recorded node made them: other data or other weights?";
+    }
+    return "its inputs differ, and " + std::string(graph_.nodes[agreeing].name) +
+           ", which made them, agrees: golden computes something between the two, or takes other "
+           "data";
+  }
+
+  void SetRewired(NodeId id, std::string_view reason) {
+    Set(id, Role::kUndecidable, id, reason);
+    states_[id].rewired_below = id;
+    last_origin_ = id;
+  }
+
+  /// Something was computed from what `holder` holds: where that began is the first to differ.
+  NodeId Release(NodeId holder) {
+    const IdleMemory::Chain chain = idle_.Release(holder);
+    SetRewired(chain.origin, chain.reason);
+    NotePass(chain.origin);
+    TellParents(chain.origin);
+    for (const NodeId id : chain.others) {
+      if (states_[id].role == Role::kNone) {
+        Set(id, Role::kVictim, chain.origin, "its inputs differ already");
+      }
+    }
+    return chain.origin;
+  }
+
   void ClassifyCarrier(NodeId id) {
     const NodeFacts& facts = facts_.nodes[id];
-    bool only_unwritten = false;
-    NodeId agreeing = kNoNode;
-    NodeId from = CarriedFrom(id, &only_unwritten, &agreeing);
+    const auto [carried_from, agreeing, idle, only_unwritten] = CarriedFrom(id);
+    NodeId from = carried_from;
+    if (from == kNoNode && (only_unwritten || last_origin_ == kNoNode) &&
+        idle_.Waits(id, idle, RewiredReason(agreeing))) {
+      return;
+    }
     if (only_unwritten) {
       if (!facts.outputs_differ) return;
       return Set(id, Role::kUndecidable, id, "it reads memory that nobody has written yet");
     }
-    if (from == kNoNode && agreeing != kNoNode) {
-      Set(id, Role::kUndecidable, id,
-          "its inputs differ, and " + std::string(graph_.nodes[agreeing].name) +
-              ", which made them, agrees: golden computes something between the two, or takes "
-              "other data");
-      states_[id].rewired_below = id;
-      last_origin_ = id;
-      return;
-    }
+    if (from == kNoNode && idle != kNoNode && !idle_.IsUnwritten(idle)) from = Release(idle);
+    if (from == kNoNode && agreeing != kNoNode) return SetRewired(id, RewiredReason(agreeing));
     if (from == kNoNode) from = last_origin_;  // the best guess: what went wrong just before
-    if (from == kNoNode) {
-      Set(id, Role::kUndecidable, id,
-          "its inputs differ, and no recorded node made them: other data or other weights?");
-      states_[id].rewired_below = id;
-      last_origin_ = id;
-      return;
-    }
+    if (from == kNoNode) return SetRewired(id, RewiredReason(kNoNode));
     const bool amplifies = facts.outputs_differ && facts.error_out > kGrowth * facts.error_in &&
                            !states_[id].amplifier_below;
     std::string reason = "its inputs differ already";
@@ -312,9 +333,7 @@ class Finder {
       Set(id, Role::kUndecidable, id,
           "it decides by its inputs, and rounding in them is enough for another decision");
     } else if (facts.error_out <= kGrowth * error_in) {
-      bool only_unwritten = false;
-      NodeId agreeing = kNoNode;
-      const NodeId from = CarriedFrom(id, &only_unwritten, &agreeing);
+      const NodeId from = CarriedFrom(id).from;
       const bool known = from != kNoNode;
       Set(id, known ? Role::kVictim : Role::kUndecidable, known ? from : id,
           known ? "its inputs carry an error within the tolerance"
@@ -359,6 +378,15 @@ class Finder {
     BlameMakers(id);
     if (states_[id].origin_below != kNoNode) {
       return Set(id, Role::kVictim, states_[id].origin_below, "the error starts inside it");
+    }
+    bool unclear = false;
+    const NodeId holder = idle_.Hidden(id, &unclear);
+    if ((holder != kNoNode || unclear) &&
+        idle_.Waits(id, holder, "it takes NaN, of which the statistics say nothing")) {
+      return;
+    }
+    if (holder != kNoNode && !idle_.IsUnwritten(holder)) {
+      return Set(id, Role::kVictim, Release(holder), "what it gives back differs already");
     }
     if (facts.is_collective) {
       return Set(id, Role::kCollective, id,
@@ -405,8 +433,8 @@ class Finder {
   void TellParent(NodeId id) {
     const NodeId parent_id = graph_.nodes[id].parent;
     if (parent_id == kNoNode) return;
-    const State& state = states_[id];
-    State& parent = states_[parent_id];
+    const NodeState& state = states_[id];
+    NodeState& parent = states_[parent_id];
     if (parent.rewired_below == kNoNode) parent.rewired_below = state.rewired_below;
     if (parent.origin_below == kNoNode) {
       const bool own = state.cause == id && state.rewired_below != id;
@@ -415,39 +443,17 @@ class Finder {
     parent.amplifier_below |= state.amplifier_below || state.role == Role::kAmplifier;
   }
 
-  /// Follows the causes to the node that is its own. Ids on the way get the answer too; a circle
-  /// (equal data at both ends of it) has none.
-  NodeId Origin(NodeId id) {
-    std::vector<NodeId> way;
-    NodeId at = id;
-    while (at != kNoNode && states_[at].cause != at && way.size() < states_.size()) {
-      way.push_back(at);
-      at = std::exchange(states_[at].cause, kNoNode);
-    }
-    for (const NodeId passed : way) states_[passed].cause = at;
-    return at;
-  }
-
   DivergenceReport Report(const std::vector<NodeId>& order) {
-    DivergenceReport report;
-    report.reasons = reasons_;
-    report.divergences.reserve(static_cast<size_t>(std::ranges::count_if(
-        states_, [](const State& state) { return state.role != Role::kNone; })));
-    for (const NodeId id : order) {
-      const Role role = states_[id].role;
-      const NodeFacts& facts = facts_.nodes[id];
-      if (facts.is_collective) {
-        const bool known = facts.compared && !facts.inputs_unknown;
-        report.collectives.push_back({id, known, facts.error_in});
+    if (idle_.IsAll()) {
+      for (const NodeId origin : idle_.Origins()) {
+        if (!idle_.IsUnwritten(origin)) Release(origin);
       }
-      if (role == Role::kNone) continue;
-      const NodeId origin = Origin(id);
-      if (role == Role::kCulprit) report.culprits.push_back(id);
-      report.divergences.push_back({id, role, origin == id ? kNoNode : origin,
-                                    std::min(1.0, facts.error_in), std::min(1.0, facts.error_out),
-                                    reasons_->text(states_[id].reason),
-                                    role == Role::kCulprit && facts.parameters_differ});
     }
+    DivergenceReport report = ReportOf(order, facts_, reasons_, &states_);
+    report.excused = idle_.Left();
+    std::erase_if(report.excused, [&](const Excused& excused) {
+      return states_[excused.node].role != Role::kNone;
+    });
     return report;
   }
 
@@ -456,7 +462,8 @@ class Finder {
   const FactTable facts_;
   DataFlow flow_;
   NoiseTrace noise_;
-  std::vector<State> states_;
+  IdleMemory idle_;
+  std::vector<NodeState> states_;
   std::shared_ptr<ReasonTable> reasons_ = std::make_shared<ReasonTable>();
   struct Passes {
     NodeId forward = kNoNode;
@@ -484,7 +491,7 @@ DivergenceReport FindDivergences(Comparison* comparison, size_t threads,
                                  const ToleranceProfile* profile) {
   if (comparison->mode == CompareMode::kStructure) return {};
   DivergenceReport report = Finder(*comparison, TakeFacts(comparison, threads, profile)).Run();
-  RaiseCulprits(report, comparison);
+  ApplyReport(report, comparison);
   return report;
 }
 

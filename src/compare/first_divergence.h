@@ -35,9 +35,16 @@ struct CollectiveInput {
   double error = 0;
 };
 
+/// A node whose differing values mean nothing.
+struct Excused {
+  graph::NodeId node = graph::kNoNode;
+  std::string_view reason;
+};
+
 struct DivergenceReport {
   std::vector<Divergence> divergences;       ///< in execution order, every node whose values differ
   std::vector<graph::NodeId> culprits;       ///< best first
+  std::vector<Excused> excused;              ///< by node; they have no role
   std::vector<CollectiveInput> collectives;  ///< in execution order, also those that agree
   std::shared_ptr<const ReasonTable> reasons;  ///< holds those of the divergences
 };
@@ -49,7 +56,8 @@ struct DivergenceReport {
 DivergenceReport FindDivergences(Comparison* comparison, size_t threads = 1,
                                  const ToleranceProfile* profile = nullptr);
 
-/// The last part of it, for a report that comes from another comparison of the same target.
-void RaiseCulprits(const DivergenceReport& report, Comparison* comparison);
+/// The last part of it, for a report that comes from another comparison of the same target; what is
+/// excused there becomes a pass.
+void ApplyReport(const DivergenceReport& report, Comparison* comparison);
 
 }  // namespace msprobe::compare

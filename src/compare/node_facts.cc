@@ -151,6 +151,18 @@ bool ReadRecordOf(const graph::Graph& graph, graph::NodeId id, Record* record) {
   return false;
 }
 
+template <typename Wanted>
+std::vector<TensorUse> InputsOf(const Comparison& comparison, graph::NodeId id, Wanted wanted) {
+  std::vector<TensorUse> uses;
+  Record record;
+  if (!ReadRecordOf(*comparison.target, id, &record)) return uses;
+  for (const Value& value : record.values) {
+    const bool is_input = value.kind == ValueKind::kTensor && value.section == Section::kInput;
+    if (is_input && wanted(value)) uses.push_back(Identify(record, value));
+  }
+  return uses;
+}
+
 }  // namespace
 
 void FactGatherer::Add(graph::NodeId id, const Record* record, const Record& golden,
@@ -319,15 +331,13 @@ void FinishFacts(const Comparison& comparison, size_t threads, const TolerancePr
   });
 }
 
+std::vector<TensorUse> AllInputs(const Comparison& comparison, graph::NodeId id) {
+  return InputsOf(comparison, id, [](const Value&) { return true; });
+}
+
 std::vector<TensorUse> WholeNumberInputs(const Comparison& comparison, graph::NodeId id) {
-  std::vector<TensorUse> uses;
-  Record record;
-  if (!ReadRecordOf(*comparison.target, id, &record)) return uses;
-  for (const Value& value : record.values) {
-    const bool is_input = value.kind == ValueKind::kTensor && value.section == Section::kInput;
-    if (is_input && UnitRoundoff(value.dtype) == 0) uses.push_back(Identify(record, value));
-  }
-  return uses;
+  return InputsOf(comparison, id,
+                  [](const Value& value) { return UnitRoundoff(value.dtype) == 0; });
 }
 
 FactTable GatherFacts(const Comparison& comparison, size_t threads,

@@ -119,7 +119,9 @@ FactTable GatherFacts(const Comparison& comparison, size_t threads,
 /// The facts that comparing has gathered, finished; else GatherFacts().
 FactTable TakeFacts(Comparison* comparison, size_t threads, const ToleranceProfile* profile);
 
-/// Inputs of the target's node that are bool or integers, also those that agree.
+/// Inputs of the target's node, also those that agree; `WholeNumberInputs`: that are bool or
+/// integers.
+std::vector<TensorUse> AllInputs(const Comparison& comparison, graph::NodeId id);
 std::vector<TensorUse> WholeNumberInputs(const Comparison& comparison, graph::NodeId id);
 
 }  // namespace msprobe::compare

@@ -243,7 +243,7 @@ Result<compare::DivergenceReport> DumpSource::Judge(const app::PlannedUnit& plan
             return Compare(target, golden, mode, map_names,
                            Stage(options, stage++, kStagesByReference), diagnostics);
           }));
-  compare::RaiseCulprits(report, comparison);
+  compare::ApplyReport(report, comparison);
   comparison->facts = nullptr;  // it stays in memory, and nobody asks for them any more
   return report;
 }
