@@ -7,7 +7,6 @@ from typing import Any, Dict, List, Optional
 
 from msprobe.errors import MsprobeError
 from msprobe.modules import writable
-from msprobe.modules import writable
 from msprobe.notices import did_you_mean, warn
 
 TASKS = ("statistics", "tensor", "structure")
