@@ -81,7 +81,9 @@ class Finder {
     if (result.status == NodeStatus::kUnreadable) {
       return Set(id, Role::kUndecidable, id, comparison_.reasons[result.reason]);
     }
-    if (HasOtherArgument(id, name)) {
+    const bool other_argument = HasOtherArgument(id);
+    if (other_argument && facts.outputs_equal && told_ == kNoNode) told_ = id;
+    if (other_argument && !facts.outputs_equal) {
       return Set(id, Role::kCulprit, id, facts_.DifferingArgument(id));
     }
     if (!facts.differs()) return;
@@ -97,17 +99,14 @@ class Finder {
     ClassifySource(id);
   }
 
-  /// Golden calls the same API with the same data and another scalar, and gets something else. A
-  /// number may have been computed from what went wrong before.
-  bool HasOtherArgument(NodeId id, const graph::NodeName& name) const {
+  /// Golden calls the same API with the same data and another scalar. A number may have been
+  /// computed from what went wrong before, or from its noise.
+  bool HasOtherArgument(NodeId id) const {
     const NodeFacts& facts = facts_.nodes[id];
-    if (facts.argument_error <= facts.tolerance || facts.outputs_equal) return false;
-    if (facts.inputs_differ || facts.parameters_differ || name.kind != graph::NodeKind::kApi) {
-      return false;
-    }
-    const NodeId partner = comparison_.match.golden_of_target[id];
-    return name.api == graph::ParseNodeName(comparison_.golden->nodes[partner].name).api &&
-           (!facts.argument_is_number || last_origin_ == kNoNode);
+    if (!TakesOtherArgument(comparison_, facts, id)) return false;
+    if (!facts.argument_is_number) return true;
+    return last_origin_ == kNoNode &&
+           facts.argument_error > std::min(facts.tolerance, kGrowth * noise_.Largest());
   }
 
   /// A node without a partner has no role of its own, but hands on the error of what it takes.
@@ -231,7 +230,8 @@ class Finder {
     if (from == kNoNode) from = last_origin_;  // the best guess: what went wrong just before
     if (from == kNoNode) {
       Set(id, Role::kUndecidable, id,
-          "its inputs differ, and no recorded node made them: other data or other weights?");
+          "its inputs differ, and no recorded node made them: other data or other weights?" +
+              ArgumentToo(facts_, id));
       states_[id].rewired_below = id;
       last_origin_ = id;
       return;
@@ -373,12 +373,7 @@ class Finder {
     // A call that only target makes may round as it likes, unless nothing else explains the rest.
     if (MayBlame(first) && (!Alone(first) || !ExplainedByRounding(id))) {
       Set(first, Role::kCulprit, first,
-          Alone(first)
-              ? UnpairedReason(comparison_, first,
-                               "what it made differs, little at first, from what golden used in "
-                               "its place")
-              : "its inputs are equal, its outputs differ by more than rounding, little at "
-                "first");
+          LittleAtFirstReason(comparison_, facts_, first, Alone(first)));
       TellParents(first);
       return Set(id, Role::kAmplifier, first, "it makes an error in its inputs visible");
     }
@@ -431,6 +426,12 @@ class Finder {
   DivergenceReport Report(const std::vector<NodeId>& order) {
     DivergenceReport report;
     report.reasons = reasons_;
+    // Nobody to blame, and an argument differs: it may have changed a state that is not recorded.
+    const bool blamed = std::ranges::any_of(
+        states_, [](const State& state) { return state.role == Role::kCulprit; });
+    if (told_ != kNoNode && !blamed) {
+      Set(told_, Role::kUndecidable, told_, EqualOutputsReason(facts_, told_));
+    }
     report.divergences.reserve(static_cast<size_t>(std::ranges::count_if(
         states_, [](const State& state) { return state.role != Role::kNone; })));
     for (const NodeId id : order) {
@@ -464,6 +465,7 @@ class Finder {
   };
   std::unordered_map<std::string_view, Passes> diverged_passes_;  ///< by "Module.path.Class."
   NodeId last_origin_ = kNoNode;
+  NodeId told_ = kNoNode;  ///< the first with another argument though what it returns is equal
 };
 
 }  // namespace
