@@ -40,7 +40,7 @@ std::string SourceReason(const Comparison& comparison, const FactTable& facts, N
     return "its outputs differ though it takes no tensors: random numbers or other constants";
   }
   if (facts.nodes[id].argument_error > 0) {
-    return "its inputs agree, its outputs do not; " + facts.DifferingArgument(id);
+    return "its inputs agree, its outputs do not" + ArgumentToo(facts, id);
   }
   size_t unmatched = 0;
   for (const NodeId child : graph.children(id)) {
@@ -51,6 +51,15 @@ std::string SourceReason(const Comparison& comparison, const FactTable& facts, N
   const std::string missing = MissingInside(comparison, id);
   if (!missing.empty()) reason += "; golden also calls " + missing + " in it";
   return reason;
+}
+
+std::string EqualOutputsReason(const FactTable& facts, NodeId id) {
+  return facts.DifferingArgument(id) + "; its outputs are equal as far as they are recorded";
+}
+
+std::string ArgumentToo(const FactTable& facts, NodeId id) {
+  if (facts.nodes[id].argument_error <= 0) return {};
+  return "; " + facts.DifferingArgument(id);
 }
 
 std::string UnpairedReason(const Comparison& comparison, NodeId id, const std::string& made) {
@@ -70,6 +79,19 @@ std::string UnpairedReason(const Comparison& comparison, NodeId id, const std::s
   reason += ", and " + made;
   if (NumbersAreShifted(comparison)) reason += "; -fm pairs calls whatever their numbers";
   return reason;
+}
+
+std::string LittleAtFirstReason(const Comparison& comparison, const FactTable& facts, NodeId id,
+                                bool alone) {
+  if (alone) {
+    return UnpairedReason(comparison, id,
+                          "what it made differs, little at first, from what golden used in its "
+                          "place");
+  }
+  if (facts.nodes[id].argument_error > 0) {
+    return facts.DifferingArgument(id) + "; its outputs differ, little at first";
+  }
+  return "its inputs are equal, its outputs differ by more than rounding, little at first";
 }
 
 }  // namespace msprobe::compare

@@ -10,8 +10,19 @@ namespace msprobe::compare {
 /// Why a node whose inputs agree and whose outputs do not is the culprit: what else is known of it.
 std::string SourceReason(const Comparison& comparison, const FactTable& facts, graph::NodeId id);
 
+/// Why a node is told of that takes another argument and returns the same.
+std::string EqualOutputsReason(const FactTable& facts, graph::NodeId id);
+
+/// "; its argument ... is ...", to go behind another reason; empty where golden's is the same.
+std::string ArgumentToo(const FactTable& facts, graph::NodeId id);
+
 /// Why a node without a partner is the culprit: golden has none of its name, or that one has no
 /// partner either. `made`: how what it made differs from what golden used in its place.
 std::string UnpairedReason(const Comparison& comparison, graph::NodeId id, const std::string& made);
+
+/// The same where the outputs differ by less than the tolerance, but by more than rounding.
+/// `alone`: it has no partner to compare with.
+std::string LittleAtFirstReason(const Comparison& comparison, const FactTable& facts,
+                                graph::NodeId id, bool alone);
 
 }  // namespace msprobe::compare

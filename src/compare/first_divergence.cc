@@ -71,7 +71,9 @@ class Finder {
     if (result.status == NodeStatus::kUnreadable) {
       return Set(id, Role::kUndecidable, id, comparison_.reasons[result.reason]);
     }
-    if (HasOtherArgument(id, name)) {
+    const bool other_argument = HasOtherArgument(id);
+    if (other_argument && facts.outputs_equal && told_ == kNoNode) told_ = id;
+    if (other_argument && !facts.outputs_equal) {
       return Set(id, Role::kCulprit, id, facts_.DifferingArgument(id));
     }
     if (!facts.differs()) return;
@@ -87,17 +89,14 @@ class Finder {
     ClassifySource(id);
   }
 
-  /// Golden calls the same API with the same data and another scalar, and gets something else. A
-  /// number may have been computed from what went wrong before.
-  bool HasOtherArgument(NodeId id, const graph::NodeName& name) const {
+  /// Golden calls the same API with the same data and another scalar. A number may have been
+  /// computed from what went wrong before, or from its noise.
+  bool HasOtherArgument(NodeId id) const {
     const NodeFacts& facts = facts_.nodes[id];
-    if (facts.argument_error <= facts.tolerance || facts.outputs_equal) return false;
-    if (facts.inputs_differ || facts.parameters_differ || name.kind != graph::NodeKind::kApi) {
-      return false;
-    }
-    const NodeId partner = comparison_.match.golden_of_target[id];
-    return name.api == graph::ParseNodeName(comparison_.golden->nodes[partner].name).api &&
-           (!facts.argument_is_number || last_origin_ == kNoNode);
+    if (!TakesOtherArgument(comparison_, facts, id)) return false;
+    if (!facts.argument_is_number) return true;
+    return last_origin_ == kNoNode &&
+           facts.argument_error > std::min(facts.tolerance, kGrowth * noise_.Largest());
   }
 
   /// A node without a partner has no role of its own, but hands on the error of what it takes.
@@ -256,7 +255,7 @@ class Finder {
     if (from == kNoNode && idle != kNoNode && !idle_.IsUnwritten(idle)) from = Release(idle);
     if (from == kNoNode && agreeing != kNoNode) return SetRewired(id, RewiredReason(agreeing));
     if (from == kNoNode) from = last_origin_;  // the best guess: what went wrong just before
-    if (from == kNoNode) return SetRewired(id, RewiredReason(kNoNode));
+    if (from == kNoNode) return SetRewired(id, RewiredReason(kNoNode) + ArgumentToo(facts_, id));
     const bool amplifies = facts.outputs_differ && facts.error_out > kGrowth * facts.error_in &&
                            !states_[id].amplifier_below;
     std::string reason = "its inputs differ already";
@@ -401,12 +400,7 @@ class Finder {
     // A call that only target makes may round as it likes, unless nothing else explains the rest.
     if (MayBlame(first) && (!Alone(first) || !ExplainedByRounding(id))) {
       Set(first, Role::kCulprit, first,
-          Alone(first)
-              ? UnpairedReason(comparison_, first,
-                               "what it made differs, little at first, from what golden used in "
-                               "its place")
-              : "its inputs are equal, its outputs differ by more than rounding, little at "
-                "first");
+          LittleAtFirstReason(comparison_, facts_, first, Alone(first)));
       TellParents(first);
       return Set(id, Role::kAmplifier, first, "it makes an error in its inputs visible");
     }
@@ -444,6 +438,12 @@ class Finder {
   }
 
   DivergenceReport Report(const std::vector<NodeId>& order) {
+    // Nobody to blame, and an argument differs: it may have changed a state that is not recorded.
+    const bool blamed = std::ranges::any_of(
+        states_, [](const NodeState& state) { return state.role == Role::kCulprit; });
+    if (told_ != kNoNode && !blamed) {
+      Set(told_, Role::kUndecidable, told_, EqualOutputsReason(facts_, told_));
+    }
     if (idle_.IsAll()) {
       for (const NodeId origin : idle_.Origins()) {
         if (!idle_.IsUnwritten(origin)) Release(origin);
@@ -471,6 +471,7 @@ class Finder {
   };
   std::unordered_map<std::string_view, Passes> diverged_passes_;  ///< by "Module.path.Class."
   NodeId last_origin_ = kNoNode;
+  NodeId told_ = kNoNode;  ///< the first with another argument though what it returns is equal
 };
 
 }  // namespace

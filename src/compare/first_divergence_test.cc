@@ -3,9 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
-
-#include "compare/dumps_fixture.h"
+#include "compare/divergence_fixture.h"
 
 namespace msprobe::compare {
 namespace {
@@ -13,61 +11,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-/// A tensor with statistics of its own: the same `id` is the same data, `factor` is how far this
-/// side is off.
-std::string Data(int id, double factor = 1, const std::string& dtype = "torch.float32") {
-  const auto number = [&](double value) { return std::to_string(value * factor); };
-  return TestTensor{number(2.0 + id), number(-1.0 - id), number(0.25 + id), number(30.0 + id),
-                    dtype}
-      .Json();
-}
-
-std::string Checked(const std::string& md5) {
-  TestTensor tensor;
-  tensor.extra = "\"md5\": \"" + md5 + "\"";
-  return tensor.Json();
-}
-
-std::string Scalar(const std::string& type, const std::string& value) {
-  return R"({"type": ")" + type + R"(", "value": )" + value + "}";
-}
-
-class FirstDivergence : public testing::Test {
- protected:
-  FirstDivergence() : target_("target"), golden_("golden") {}
-
-  void Both(const std::string& name, const std::string& parent, const std::string& target,
-            const std::string& golden) {
-    target_.Add(name, parent, target);
-    golden_.Add(name, parent, golden);
-  }
-  void Find() {
-    result_ = CompareDumps(target_, golden_);
-    report_ = FindDivergences(&result_.comparison);
-    for (const Divergence& divergence : report_.divergences) {
-      by_name_[Name(divergence.node)] = divergence;
-    }
-  }
-  std::string Name(graph::NodeId id) const {
-    return id == graph::kNoNode ? "" : std::string(result_.comparison.target->nodes[id].name);
-  }
-  std::vector<std::string> Culprits() const {
-    std::vector<std::string> names;
-    for (const graph::NodeId id : report_.culprits) names.push_back(Name(id));
-    return names;
-  }
-  Role RoleOf(const std::string& name) const {
-    const auto found = by_name_.find(name);
-    return found == by_name_.end() ? Role::kNone : found->second.role;
-  }
-  std::string CulpritOf(const std::string& name) const { return Name(by_name_.at(name).culprit); }
-
-  TestDump target_, golden_;
-  TestResult result_;
-  DivergenceReport report_;
-  std::map<std::string, Divergence> by_name_;
-};
 
 TEST_F(FirstDivergence, NothingDiffers) {
   Both("Torch.a.0.forward", "", Forward({Data(1)}, {Data(2)}), Forward({Data(1)}, {Data(2)}));
@@ -412,42 +355,6 @@ TEST_F(FirstDivergence, AProfileSaysWhatIsRounding) {
   profile.AddRule({"Torch.a.*.forward", 0.1});
   EXPECT_THAT(FindDivergences(&result_.comparison, 1, &profile).divergences, IsEmpty());
   EXPECT_EQ(FindDivergences(&result_.comparison).culprits.size(), 1);
-}
-
-TEST_F(FirstDivergence, AnotherScalarArgumentIsTheCulpritHoweverSmallTheErrorIsThatItMakes) {
-  const auto call = [](const std::string& approximate, double made) {
-    return Forward({Data(1, 1, "torch.bfloat16"), Scalar("str", "\"" + approximate + "\"")},
-                   {Data(2, made, "torch.bfloat16")});
-  };
-  Both("Functional.gelu.0.forward", "", call("none", 1), call("none", 1.001));
-  Both("Functional.gelu.1.forward", "", call("tanh", 1), call("none", 1.001));
-  Both("Functional.gelu.2.forward", "", call("tanh", 1), call("none", 1));
-  Find();
-  EXPECT_THAT(Culprits(), ElementsAre("Functional.gelu.1.forward"));
-  EXPECT_EQ(by_name_["Functional.gelu.1.forward"].reason,
-            "its argument `1` is tanh, golden's is none");
-  EXPECT_EQ(result_.node("Functional.gelu.1.forward").status, NodeStatus::kError);
-}
-
-TEST_F(FirstDivergence, ANumberMayHaveBeenComputedFromWhatDiffersAlready) {
-  const auto scaled = [](const std::string& scale, double made) {
-    return Forward({Data(4), Scalar("float", scale)}, {Data(5, made)});
-  };
-  Both("Torch.a.0.forward", "", Forward({Data(1)}, {Data(2)}), Forward({Data(1)}, {Data(2, 1.5)}));
-  Both("Torch.mul.0.forward", "", scaled("0.25", 1), scaled("0.5", 1.00001));
-  Both("Torch.mul.1.forward", "", scaled("0.25", 1), scaled("0.5", 2));
-  Find();
-  EXPECT_THAT(Culprits(), ElementsAre("Torch.a.0.forward", "Torch.mul.1.forward"));
-  EXPECT_EQ(by_name_["Torch.mul.1.forward"].reason,
-            "its inputs agree, its outputs do not; its argument `1` is 0.25, golden's is 0.5");
-}
-
-TEST_F(FirstDivergence, ANumberOfItsOwnIsTheCulprit) {
-  Both("Torch.mul.0.forward", "", Forward({Data(1), Scalar("float", "0.25")}, {Data(2)}),
-       Forward({Data(1), Scalar("float", "0.5")}, {Data(2, 1.00001)}));
-  Find();
-  EXPECT_THAT(Culprits(), ElementsAre("Torch.mul.0.forward"));
-  EXPECT_THAT(by_name_["Torch.mul.0.forward"].reason, HasSubstr("0.25, golden's is 0.5"));
 }
 
 }  // namespace

@@ -122,6 +122,11 @@ void Decide(const Comparison& comparison, graph::NodeId id, const ToleranceProfi
   }
   if (rule != nullptr) facts->tolerance = rule->bound;
   facts->parameter_tolerance = facts->tolerance;
+  // The program says a number as exactly as it computed it, whatever the dtype of the tensors; only
+  // where that is another one, it may come from it (its eps, its lowest number).
+  constexpr double kArgument = 8 * 0x1p-24;
+  const bool as_tensors = rule != nullptr || facts->dtypes_differ;
+  facts->argument_tolerance = as_tensors ? facts->tolerance : std::min(facts->tolerance, kArgument);
   if (rule != nullptr) {
     facts->parameter_tolerance = rule->parameters.value_or(rule->bound);
     // Whole numbers are exact only where no rule says otherwise.
@@ -185,15 +190,14 @@ Section FactGatherer::SectionOf(const Value& value) const {
 }
 
 void FactGatherer::NoteSizes(graph::NodeId id, const Record& golden) {
-  bool dtypes_differ = false;
   for (size_t i = 0; i < record_->values.size(); ++i) {
     const Value& value = record_->values[i];
     if (value.kind != ValueKind::kTensor) continue;
     facts_->dtype = Coarser(facts_->dtype, value.dtype);
-    dtypes_differ |= results_ != nullptr && !results_[i].dtype_equal;
+    facts_->dtypes_differ |= results_ != nullptr && !results_[i].dtype_equal;
   }
   facts_->reduction = ReductionLength(comparison_.target->nodes[id], *record_);
-  if (!dtypes_differ) return;
+  if (!facts_->dtypes_differ) return;
   for (const Value& value : golden.values) facts_->dtype = Coarser(facts_->dtype, value.dtype);
 }
 
@@ -333,6 +337,15 @@ void FinishFacts(const Comparison& comparison, size_t threads, const TolerancePr
 
 std::vector<TensorUse> AllInputs(const Comparison& comparison, graph::NodeId id) {
   return InputsOf(comparison, id, [](const Value&) { return true; });
+}
+
+bool TakesOtherArgument(const Comparison& comparison, const NodeFacts& facts, graph::NodeId id) {
+  if (facts.argument_error <= facts.argument_tolerance) return false;
+  if (facts.inputs_differ || facts.parameters_differ) return false;
+  const graph::NodeName name = graph::ParseNodeName(comparison.target->nodes[id].name);
+  const graph::NodeId partner = comparison.match.golden_of_target[id];
+  return name.kind == graph::NodeKind::kApi &&
+         name.api == graph::ParseNodeName(comparison.golden->nodes[partner].name).api;
 }
 
 std::vector<TensorUse> WholeNumberInputs(const Comparison& comparison, graph::NodeId id) {

@@ -36,6 +36,7 @@ struct NodeFacts {
   bool is_collective = false;
   bool outputs_equal = true;               ///< all outputs that are tensors, as far as is recorded
   bool argument_is_number = false;         ///< the scalar argument that differs most
+  bool dtypes_differ = false;              ///< some tensor has another dtype than golden's
   graph::NodeId forward = graph::kNoNode;  ///< the call whose gradients or parameters' ones it made
   DType dtype = DType::kUnknown;  ///< the coarsest that took part: on both sides, inside it as well
   double reduction = 1;           ///< terms of its longest sum
@@ -46,6 +47,7 @@ struct NodeFacts {
   double parameter_error = 0;
   double integer_error = 0;                     ///< of all whole numbers, inputs or not
   double argument_error = 0;                    ///< of scalar arguments: see ArgumentError()
+  double argument_tolerance = 0;                ///< numbers nearer than that are the same argument
   uint32_t differing_argument = 0;              ///< into FactTable::texts: ArgumentText()
   uint32_t differing_parameter = 0;             ///< into FactTable::texts: the first that is about
                                                 ///< as far off as any
@@ -119,9 +121,13 @@ FactTable GatherFacts(const Comparison& comparison, size_t threads,
 /// The facts that comparing has gathered, finished; else GatherFacts().
 FactTable TakeFacts(Comparison* comparison, size_t threads, const ToleranceProfile* profile);
 
-/// Inputs of the target's node, also those that agree; `WholeNumberInputs`: that are bool or
-/// integers.
+/// Inputs of the target's node, also those that agree.
 std::vector<TensorUse> AllInputs(const Comparison& comparison, graph::NodeId id);
+
+/// Golden's partner is a call of the same API with the same tensors, but with another scalar.
+bool TakesOtherArgument(const Comparison& comparison, const NodeFacts& facts, graph::NodeId id);
+
+/// Inputs of the target's node that are bool or integers, also those that agree.
 std::vector<TensorUse> WholeNumberInputs(const Comparison& comparison, graph::NodeId id);
 
 }  // namespace msprobe::compare

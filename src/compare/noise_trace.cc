@@ -10,6 +10,8 @@ using graph::NodeId;
 
 void NoiseTrace::Note(NodeId id) {
   const NodeFacts& facts = facts_.nodes[id];
+  largest_ = std::max({largest_, made_last_, facts.error_in, facts.parameter_error});
+  made_last_ = facts.error_out;
   const bool alone = flow_.Alone(id);
   if (!alone && facts.error_out == 0 && facts.error_in == 0) return;
   Noise& noise = noise_[id];

@@ -25,6 +25,9 @@ class NoiseTrace {
   /// The largest tolerance of all nodes through which the noise came; 0 without noise.
   double Tolerance(graph::NodeId id) const { return noise_[id].tolerance; }
 
+  /// The largest error of all that was taken so far, and made before the node noted last.
+  double Largest() const { return largest_; }
+
  private:
   struct Noise {
     graph::NodeId first = graph::kNoNode;
@@ -36,6 +39,8 @@ class NoiseTrace {
   const FactTable& facts_;
   const DataFlow& flow_;
   std::vector<Noise> noise_;
+  double largest_ = 0;
+  double made_last_ = 0;
 };
 
 }  // namespace msprobe::compare

@@ -10,6 +10,14 @@ namespace {
 
 int64_t StepOf(const UnitSummary& unit) { return unit.step.value_or(-1); }
 
+/// What comes first: where values differ, where it began rather than where another rank brought it.
+auto TimeOf(const UnitSummary& unit) {
+  const ListedNode& node = *unit.first_difference;
+  const bool received =
+      node.role == compare::Role::kCollective || node.role == compare::Role::kVictim;
+  return std::tuple(node.by_status, StepOf(unit), node.clock, received);
+}
+
 }  // namespace
 
 std::vector<PlacedNode> FirstCulprits(std::span<const UnitSummary> units) {
@@ -40,8 +48,9 @@ std::optional<PlacedNode> FirstDifference(std::span<const UnitSummary> units) {
   std::optional<PlacedNode> first;
   for (const UnitSummary& unit : units) {
     if (!unit.first_difference || StepOf(unit) >= culprit_step) continue;
-    const std::tuple time(StepOf(unit), unit.first_difference->clock);
-    if (first && std::tuple(StepOf(*first->unit), first->node->clock) <= time) continue;
+    // What the tolerances hide says little beside a culprit.
+    if (unit.first_difference->by_status && culprit_step != INT64_MAX) continue;
+    if (first && TimeOf(*first->unit) <= TimeOf(unit)) continue;
     first = {&unit, &*unit.first_difference};
   }
   return first;
@@ -51,7 +60,8 @@ std::vector<const UnitSummary*> ByWhatTheyShow(std::span<const UnitSummary> unit
   std::vector<const UnitSummary*> order;
   for (const UnitSummary& unit : units) order.push_back(&unit);
   std::ranges::stable_sort(order, {}, [](const UnitSummary* unit) {
-    const int kind = !unit->culprits.empty() ? 0 : unit->first_difference ? 1 : 2;
+    const bool differs = unit->first_difference && !unit->first_difference->by_status;
+    const int kind = !unit->culprits.empty() ? 0 : differs ? 1 : 2;
     const uint32_t clock = kind == 0   ? unit->culprits.front().clock
                            : kind == 1 ? unit->first_difference->clock
                                        : 0;

@@ -91,7 +91,7 @@ void ListSuspects(const compare::Comparison& comparison,
   for (const compare::Divergence& divergence : divergences.divergences) {
     by_node[divergence.node] = &divergence;
   }
-  const bool no_culprit = divergences.culprits.empty() && !divergences.divergences.empty();
+  NodeId first_error = graph::kNoNode;
   for (const NodeId id : graph::EntryOrder(*comparison.target)) {
     // A collection stands for no record: it only repeats its worst child.
     if (id == graph::kRootNode ||
@@ -99,15 +99,22 @@ void ListSuspects(const compare::Comparison& comparison,
       continue;
     }
     const compare::Divergence* divergence = by_node[id];
-    if (no_culprit && !summary->first_difference && divergence != nullptr &&
+    if (divergences.culprits.empty() && !summary->first_difference && divergence != nullptr &&
         divergence->culprit == graph::kNoNode &&
         comparison.result(id).status != NodeStatus::kUnreadable) {
       summary->first_difference = Describe(comparison, id, divergence->role, divergence->reason);
+    }
+    if (first_error == graph::kNoNode && comparison.result(id).status == NodeStatus::kError) {
+      first_error = id;
     }
     if (!IsSuspect(comparison, id)) continue;
     if (++summary->suspect_count > kListedNodes) continue;
     const compare::Role role = divergence ? divergence->role : compare::Role::kNone;
     summary->suspects.push_back(Describe(comparison, id, role, {}));
+  }
+  if (divergences.culprits.empty() && !summary->first_difference && first_error != graph::kNoNode) {
+    summary->first_difference = Describe(comparison, first_error, compare::Role::kNone, {});
+    summary->first_difference->by_status = true;
   }
   for (const compare::Divergence& divergence : divergences.divergences) {
     const NodeStatus status = comparison.result(divergence.node).status;

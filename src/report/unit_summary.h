@@ -38,6 +38,7 @@ struct ListedNode {
   graph::NodeId id = graph::kNoNode;
   uint32_t clock = 0;  ///< communications with other ranks, one waiting for the other, before it
   bool consequence = false;  ///< culprits: see MayBeConsequence()
+  bool by_status = false;  ///< first differences: an error, though its values are within tolerances
 };
 
 /// What the closing table shows of one rank in one step.
@@ -72,7 +73,8 @@ struct UnitSummary {
   uint64_t culprit_count = 0;
   std::vector<ListedNode> culprits;     ///< best first
   std::vector<ListedNode> collectives;  ///< those that brought an error from other ranks, the first
-  /// Without culprits: the first node in execution order whose difference no other node explains.
+  /// Without culprits: the first node in execution order whose difference no other node explains;
+  /// where the tolerances hide all differences, the first with the status error.
   std::optional<ListedNode> first_difference;
 };
 

@@ -89,6 +89,8 @@ const PARTS: [RegExp, string][] = [
   ],
   [/^-fm pairs calls whatever their numbers$/, "-fm 可忽略调用次数进行匹配"],
   [/^its argument `(.*)` is (.*), golden's is (.*)$/, "参数 `$1` 为 $2，标杆侧为 $3"],
+  [/^its outputs are equal as far as they are recorded$/, "已采集的输出一致"],
+  [/^its outputs differ, little at first$/, "输出起初只有微小差异"],
   [/^parameters differ: (.*)$/, "参数不一致：$1"],
   [/^and it makes the error more than 10 times larger$/, "且将误差放大 10 倍以上"],
   [/^(\d+) nodes inside have no partner$/, "其内部有 $1 个节点未匹配"],

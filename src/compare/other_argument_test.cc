@@ -1,0 +1,105 @@
+#include "compare/first_divergence.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "compare/divergence_fixture.h"
+
+namespace msprobe::compare {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST_F(FirstDivergence, AnotherScalarArgumentIsTheCulpritHoweverSmallTheErrorIsThatItMakes) {
+  const auto call = [](const std::string& approximate, double made) {
+    return Forward({Data(1, 1, "torch.bfloat16"), Scalar("str", "\"" + approximate + "\"")},
+                   {Data(2, made, "torch.bfloat16")});
+  };
+  Both("Functional.gelu.0.forward", "", call("none", 1), call("none", 1.001));
+  Both("Functional.gelu.1.forward", "", call("tanh", 1), call("none", 1.001));
+  Both("Functional.gelu.2.forward", "", call("tanh", 1), call("none", 1));
+  Find();
+  EXPECT_THAT(Culprits(), ElementsAre("Functional.gelu.1.forward"));
+  EXPECT_EQ(by_name_["Functional.gelu.1.forward"].reason,
+            "its argument `1` is tanh, golden's is none");
+  EXPECT_EQ(result_.node("Functional.gelu.1.forward").status, NodeStatus::kError);
+}
+
+TEST_F(FirstDivergence, ANumberMayHaveBeenComputedFromWhatDiffersAlready) {
+  const auto scaled = [](const std::string& scale, double made) {
+    return Forward({Data(4), Scalar("float", scale)}, {Data(5, made)});
+  };
+  Both("Torch.a.0.forward", "", Forward({Data(1)}, {Data(2)}), Forward({Data(1)}, {Data(2, 1.5)}));
+  Both("Torch.mul.0.forward", "", scaled("0.25", 1), scaled("0.5", 1.00001));
+  Both("Torch.mul.1.forward", "", scaled("0.25", 1), scaled("0.5", 2));
+  Find();
+  EXPECT_THAT(Culprits(), ElementsAre("Torch.a.0.forward", "Torch.mul.1.forward"));
+  EXPECT_EQ(by_name_["Torch.mul.1.forward"].reason,
+            "its inputs agree, its outputs do not; its argument `1` is 0.25, golden's is 0.5");
+}
+
+TEST_F(FirstDivergence, ANumberOfItsOwnIsTheCulprit) {
+  Both("Torch.mul.0.forward", "", Forward({Data(1), Scalar("float", "0.25")}, {Data(2)}),
+       Forward({Data(1), Scalar("float", "0.5")}, {Data(2, 1.00001)}));
+  Find();
+  EXPECT_THAT(Culprits(), ElementsAre("Torch.mul.0.forward"));
+  EXPECT_THAT(by_name_["Torch.mul.0.forward"].reason, HasSubstr("0.25, golden's is 0.5"));
+}
+
+TEST_F(FirstDivergence, ANumberThatDiffersByLessThanTheDTypesToleranceIsAnotherArgument) {
+  const auto scaled = [](const std::string& scale, double made) {
+    return Forward({Data(1, 1, "torch.bfloat16"), Scalar("float", scale)},
+                   {Data(2, made, "torch.bfloat16")});
+  };
+  Both("Tensor.mul.0.forward", "", scaled("0.1241", 0.9928), scaled("0.125", 1));
+  Find();
+  EXPECT_THAT(Culprits(), ElementsAre("Tensor.mul.0.forward"));
+  EXPECT_EQ(by_name_["Tensor.mul.0.forward"].reason,
+            "its argument `1` is 0.1241, golden's is 0.125");
+}
+
+TEST_F(FirstDivergence, ANumberMayHaveBeenComputedFromNoiseOrDependOnTheDType) {
+  const auto scaled = [](const std::string& scale, double made, const std::string& dtype) {
+    return Forward({Data(4, 1, dtype), Scalar("float", scale)}, {Data(5, made, dtype)});
+  };
+  const std::string float32 = "torch.float32";
+  Both("Torch.lowest.0.forward", "", scaled("-3.38e38", 1.001, "torch.bfloat16"),
+       scaled("-3.40e38", 1, float32));
+  Both("Torch.sum.0.forward", "", Forward({Data(1)}, {Data(2, 1.00002)}),
+       Forward({Data(1)}, {Data(2)}));
+  Both("Torch.mul.0.forward", "", scaled("0.500002", 1.00004, float32), scaled("0.5", 1, float32));
+  Find();
+  EXPECT_THAT(report_.divergences, IsEmpty());
+}
+
+TEST_F(FirstDivergence, WhatBeganLittleTellsItsArgument) {
+  const auto scaled = [](const std::string& scale, double made) {
+    return Forward({Data(4), Scalar("float", scale)}, {Data(5, made)});
+  };
+  Both("Torch.a.0.forward", "", Forward({Data(1)}, {Data(2)}), Forward({Data(1)}, {Data(2, 1.5)}));
+  Both("Torch.mul.0.forward", "", scaled("0.99998", 1.00005), scaled("0.99999", 1));
+  Both("Torch.exp.0.forward", "", Forward({Data(5, 1.00005)}, {Data(6, 1.1)}),
+       Forward({Data(5)}, {Data(6)}));
+  Find();
+  EXPECT_THAT(Culprits(), ElementsAre("Torch.a.0.forward", "Torch.mul.0.forward"));
+  EXPECT_THAT(by_name_["Torch.mul.0.forward"].reason, HasSubstr("0.99998, golden's is 0.99999"));
+}
+
+TEST_F(FirstDivergence, AnotherArgumentIsToldThoughWhatIsReturnedIsEqual) {
+  const auto norm = [](const std::string& momentum, int mean, double factor) {
+    return Forward({Data(1), Data(mean, factor), Scalar("float", momentum)}, {Data(2)});
+  };
+  Both("Functional.batch_norm.0.forward", "", norm("0.2", 3, 1), norm("0.1", 3, 1));
+  Both("Functional.batch_norm.1.forward", "", norm("0.2", 4, 2), norm("0.1", 4, 1));
+  Find();
+  EXPECT_THAT(Culprits(), IsEmpty());
+  EXPECT_EQ(RoleOf("Functional.batch_norm.0.forward"), Role::kUndecidable);
+  for (const char* name : {"Functional.batch_norm.0.forward", "Functional.batch_norm.1.forward"}) {
+    EXPECT_THAT(by_name_[name].reason, HasSubstr("its argument `2` is 0.2, golden's is 0.1"));
+  }
+}
+
+}  // namespace
+}  // namespace msprobe::compare
