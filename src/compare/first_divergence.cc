@@ -10,6 +10,7 @@
 #include "compare/data_flow.h"
 #include "compare/node_facts.h"
 #include "compare/noise_trace.h"
+#include "compare/unpaired_calls.h"
 #include "compare/verdict.h"
 #include "graph/node_name.h"
 
@@ -28,6 +29,7 @@ class Finder {
         facts_(std::move(facts)),
         flow_(comparison, facts_),
         noise_(facts_, flow_),
+        unpaired_(comparison, flow_),
         states_(comparison.nodes.size()) {
     for (NodeId id = 0; id < states_.size(); ++id) NotePass(id);
   }
@@ -36,6 +38,7 @@ class Finder {
     const std::vector<NodeId> order = graph::CompletionOrder(graph_);
     for (const NodeId id : order) {
       noise_.Note(id);
+      unpaired_.Note(id);
       Classify(id);
       NotePass(id);
       TellParent(id);
@@ -116,7 +119,7 @@ class Finder {
       if (producer == kNoNode || states_[producer].other_call == kNoNode) continue;
       states_[id].other_call = states_[producer].other_call;
     }
-    if (states_[id].other_call == kNoNode && IsOtherCall(id)) states_[id].other_call = id;
+    if (states_[id].other_call == kNoNode && unpaired_.IsOtherCall(id)) states_[id].other_call = id;
     for (const TensorUse& input : flow_.Inputs(id)) {
       const NodeId producer = flow_.Producer(input);
       if (producer == kNoNode) {
@@ -151,7 +154,7 @@ class Finder {
           *agreeing = producer;
           continue;
         }
-        BlameUnmatched(blamed);
+        BlameUnmatched(blamed, flow_.Calls(blamed).only_here && last_origin_ == kNoNode);
         return blamed;
       }
       // It agrees with its partner, and golden's consumer got something else.
@@ -167,15 +170,7 @@ class Finder {
   NodeId OtherArguments(NodeId id) const {
     const NodeId forward = flow_.ForwardOf(id);
     if (forward == kNoNode || !Unmatched(forward)) return kNoNode;
-    return IsOtherCall(forward) ? forward : kNoNode;
-  }
-
-  /// Same name on both sides, but called in another way.
-  bool IsOtherCall(NodeId id) const {
-    if (!Unmatched(id) || !flow_.Calls(id).same) return false;
-    const graph::MatchReason reason = comparison_.match.target_reason[id];
-    return reason == graph::MatchReason::kOtherCount || reason == graph::MatchReason::kOtherType ||
-           reason == graph::MatchReason::kOtherShape;
+    return unpaired_.IsOtherCall(forward) ? forward : kNoNode;
   }
 
   /// Which of the nodes without a partner, up to `id`, the error came in with; none if that is as
@@ -183,17 +178,15 @@ class Finder {
   NodeId Blamed(NodeId id) const {
     const NodeId other = states_[id].other_call;
     if (other != kNoNode && states_[other].cause == kNoNode) return other;
-    const NodeId forward = flow_.ForwardOf(id);
-    if (forward != kNoNode && Unmatched(forward) && flow_.Calls(forward).only_here) return forward;
-    return Unmatched(id) && flow_.Calls(id).only_here ? id : kNoNode;
+    return unpaired_.ExtraCall(id);
   }
 
   /// What `id` took is right and a partner of its consumer got something else: only now is it
-  /// known that the error came in here.
-  void BlameUnmatched(NodeId id) {
-    if (IsOtherCall(id)) {
+  /// known that the error came in here. `nothing_before`: nor is anything else known that is wrong.
+  void BlameUnmatched(NodeId id, bool nothing_before) {
+    if (unpaired_.IsOtherCall(id)) {
       Set(id, Role::kCulprit, id, "golden calls it with other arguments, or gets another shape");
-    } else if (states_[id].inputs_traced) {
+    } else if (states_[id].inputs_traced || nothing_before) {
       Set(id, Role::kCulprit, id,
           UnpairedReason(comparison_, id,
                          "what it made differs from what golden used in its place"));
@@ -220,9 +213,7 @@ class Finder {
     }
     if (from == kNoNode && agreeing != kNoNode) {
       Set(id, Role::kUndecidable, id,
-          "its inputs differ, and " + std::string(graph_.nodes[agreeing].name) +
-              ", which made them, agrees: golden computes something between the two, or takes "
-              "other data");
+          RewiredReason(comparison_, agreeing, Alone(agreeing)) + ArgumentToo(facts_, id));
       states_[id].rewired_below = id;
       last_origin_ = id;
       return;
@@ -393,7 +384,7 @@ class Finder {
       const NodeId maker = flow_.Producer(output);
       if (maker == kNoNode || maker == id || !Alone(maker)) continue;
       const NodeId blamed = Blamed(maker);
-      if (blamed != kNoNode && states_[blamed].cause == kNoNode) BlameUnmatched(blamed);
+      if (blamed != kNoNode && states_[blamed].cause == kNoNode) BlameUnmatched(blamed, false);
     }
   }
 
@@ -457,6 +448,7 @@ class Finder {
   const FactTable facts_;
   DataFlow flow_;
   NoiseTrace noise_;
+  UnpairedCalls unpaired_;
   std::vector<State> states_;
   std::shared_ptr<ReasonTable> reasons_ = std::make_shared<ReasonTable>();
   struct Passes {
