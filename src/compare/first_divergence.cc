@@ -68,6 +68,7 @@ class Finder {
     state.role = role;
     state.cause = cause;
     state.reason = reasons_->Intern(reason);
+    noise_.Comes(id, role == Role::kCulprit ? id : noise_.Culprit(cause));
     // What is only unknown explains nothing to nodes that merely come later.
     if (cause == id && role != Role::kUndecidable) last_origin_ = id;
   }
@@ -267,27 +268,7 @@ class Finder {
     if (first == kNoNode) first = id;
   }
 
-  /// The error of all that goes into a node: gradients are computed from the forward as well, those
-  /// of parameters from what goes into backward.
-  double InputError(NodeId id) const {
-    const graph::Node& node = graph_.nodes[id];
-    const graph::NodeName name = graph::ParseNodeName(node.name);
-    double error = facts_.nodes[id].error_in;
-    const auto add = [&](NodeId pass) {
-      if (pass == kNoNode) return;
-      const NodeFacts& facts = facts_.nodes[pass];
-      error = std::max({error, facts.error_in, facts.parameter_error});
-    };
-    add(flow_.ForwardOf(id));
-    if (name.direction == dump::Direction::kParametersGrad) {
-      const std::string module(node.name.substr(0, name.direction_begin));
-      const std::string_view call = node.name.substr(name.direction_begin + name.direction_size);
-      add(graph_.Find(module + "forward" + std::string(call)));
-      add(graph_.Find(module + "backward" + std::string(call)));
-    }
-    return error;
-  }
-
+  double InputError(NodeId id) const { return compare::InputError(graph_, facts_, id); }
   bool MayBlame(NodeId id) const { return id != kNoNode && states_[id].role == Role::kNone; }
 
   /// Gives the node another role than culprit where what it takes carries enough of an error.
@@ -341,6 +322,15 @@ class Finder {
     return IsDiscontinuous(name.api, name.direction == dump::Direction::kBackward);
   }
 
+  /// A gradient is not wrong by itself where an error of a culprit came into its forward, too small
+  /// to see there, but large enough for what it makes.
+  bool TakesFromACulprit(NodeId id) const {
+    const NodeId forward = flow_.ForwardOf(id);
+    if (forward == kNoNode || noise_.Culprit(id) == kNoNode) return false;
+    const double taken = std::max(InputError(id), facts_.nodes[forward].error_out);
+    return facts_.nodes[id].error_out <= kGrowth * kGrowth * taken;
+  }
+
   void ClassifySource(NodeId id) {
     const NodeFacts& facts = facts_.nodes[id];
     if (facts.parameters_differ) {
@@ -359,6 +349,10 @@ class Finder {
       return Set(id, Role::kUndecidable, id,
                  "its outputs differ, but not all of its inputs could "
                  "be compared");
+    }
+    if (TakesFromACulprit(id)) {
+      return Set(id, Role::kVictim, noise_.Culprit(id),
+                 "what its forward took carries an error within the tolerance");
     }
     const NodeId first = noise_.Unexplained(id);
     // A call that only target makes may round as it likes, unless nothing else explains the rest.

@@ -121,6 +121,10 @@ FactTable GatherFacts(const Comparison& comparison, size_t threads,
 /// The facts that comparing has gathered, finished; else GatherFacts().
 FactTable TakeFacts(Comparison* comparison, size_t threads, const ToleranceProfile* profile);
 
+/// The error of all that goes into a node: gradients are computed from the forward as well, those
+/// of parameters from what goes into backward.
+double InputError(const graph::Graph& graph, const FactTable& facts, graph::NodeId id);
+
 /// Golden's partner is a call of the same API with the same tensors, but with another scalar.
 bool TakesOtherArgument(const Comparison& comparison, const NodeFacts& facts, graph::NodeId id);
 
