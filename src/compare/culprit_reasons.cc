@@ -16,6 +16,9 @@ std::string MissingInside(const Comparison& comparison, NodeId id) {
   const NodeId partner = comparison.match.golden_of_target[id];
   for (const NodeId child : comparison.golden->children(partner)) {
     if (comparison.match.target_of_golden[child] != kNoNode) continue;
+    // Target calls it too, in another way.
+    const NodeId same_name = comparison.target->Find(comparison.golden->nodes[child].name);
+    if (same_name != kNoNode && comparison.target->nodes[same_name].parent == id) continue;
     return std::string(comparison.golden->nodes[child].name);
   }
   return {};
@@ -60,6 +63,21 @@ std::string EqualOutputsReason(const FactTable& facts, NodeId id) {
 std::string ArgumentToo(const FactTable& facts, NodeId id) {
   if (facts.nodes[id].argument_error <= 0) return {};
   return "; " + facts.DifferingArgument(id);
+}
+
+std::string RewiredReason(const Comparison& comparison, NodeId maker, bool alone) {
+  const std::string lead =
+      "its inputs differ, and " + std::string(comparison.target->nodes[maker].name);
+  if (!alone) {
+    return lead +
+           ", which made them, agrees: golden computes something between the two, or takes other "
+           "data";
+  }
+  const bool unmatched = comparison.match.golden_of_target[maker] == kNoNode;
+  return lead +
+         (unmatched ? ", which made them, has no partner"
+                    : ", whose partner is a guess, made them") +
+         ": golden makes such calls too, but not as many";
 }
 
 std::string UnpairedReason(const Comparison& comparison, NodeId id, const std::string& made) {

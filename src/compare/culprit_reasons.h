@@ -16,6 +16,10 @@ std::string EqualOutputsReason(const FactTable& facts, graph::NodeId id);
 /// "; its argument ... is ...", to go behind another reason; empty where golden's is the same.
 std::string ArgumentToo(const FactTable& facts, graph::NodeId id);
 
+/// Why it is not known where the error came in: `maker` made the inputs that differ. `alone`: it
+/// has no partner that is sure, else what it made agrees.
+std::string RewiredReason(const Comparison& comparison, graph::NodeId maker, bool alone);
+
 /// Why a node without a partner is the culprit: golden has none of its name, or that one has no
 /// partner either. `made`: how what it made differs from what golden used in its place.
 std::string UnpairedReason(const Comparison& comparison, graph::NodeId id, const std::string& made);

@@ -12,6 +12,7 @@
 #include "compare/idle_memory.h"
 #include "compare/node_facts.h"
 #include "compare/noise_trace.h"
+#include "compare/unpaired_calls.h"
 #include "compare/verdict.h"
 #include "graph/node_name.h"
 
@@ -31,6 +32,7 @@ class Finder {
         flow_(comparison, facts_),
         noise_(facts_, flow_),
         idle_(comparison, facts_, flow_),
+        unpaired_(comparison, flow_),
         states_(comparison.nodes.size()) {
     for (NodeId id = 0; id < states_.size(); ++id) NotePass(id);
   }
@@ -39,6 +41,7 @@ class Finder {
     const std::vector<NodeId> order = graph::CompletionOrder(graph_);
     for (const NodeId id : order) {
       noise_.Note(id);
+      unpaired_.Note(id);
       Classify(id);
       NotePass(id);
       TellParent(id);
@@ -56,6 +59,7 @@ class Finder {
     state.role = role;
     state.cause = cause;
     state.reason = reasons_->Intern(reason);
+    noise_.Comes(id, role == Role::kCulprit ? id : noise_.Culprit(cause));
     // What is only unknown explains nothing to nodes that merely come later.
     if (cause == id && role != Role::kUndecidable) last_origin_ = id;
   }
@@ -106,7 +110,7 @@ class Finder {
       if (producer == kNoNode || states_[producer].other_call == kNoNode) continue;
       states_[id].other_call = states_[producer].other_call;
     }
-    if (states_[id].other_call == kNoNode && IsOtherCall(id)) states_[id].other_call = id;
+    if (states_[id].other_call == kNoNode && unpaired_.IsOtherCall(id)) states_[id].other_call = id;
     for (const TensorUse& input : flow_.Inputs(id)) {
       const NodeId producer = flow_.Producer(input);
       if (producer == kNoNode) {
@@ -152,7 +156,8 @@ class Finder {
           carried.agreeing = producer;
           continue;
         }
-        BlameUnmatched(carried.from);
+        BlameUnmatched(carried.from,
+                       flow_.Calls(carried.from).only_here && last_origin_ == kNoNode);
         break;
       }
       // It agrees with its partner, and golden's consumer got something else.
@@ -168,15 +173,7 @@ class Finder {
   NodeId OtherArguments(NodeId id) const {
     const NodeId forward = flow_.ForwardOf(id);
     if (forward == kNoNode || !Unmatched(forward)) return kNoNode;
-    return IsOtherCall(forward) ? forward : kNoNode;
-  }
-
-  /// Same name on both sides, but called in another way.
-  bool IsOtherCall(NodeId id) const {
-    if (!Unmatched(id) || !flow_.Calls(id).same) return false;
-    const graph::MatchReason reason = comparison_.match.target_reason[id];
-    return reason == graph::MatchReason::kOtherCount || reason == graph::MatchReason::kOtherType ||
-           reason == graph::MatchReason::kOtherShape;
+    return unpaired_.IsOtherCall(forward) ? forward : kNoNode;
   }
 
   /// Which of the nodes without a partner, up to `id`, the error came in with; none if that is as
@@ -184,17 +181,15 @@ class Finder {
   NodeId Blamed(NodeId id) const {
     const NodeId other = states_[id].other_call;
     if (other != kNoNode && states_[other].cause == kNoNode) return other;
-    const NodeId forward = flow_.ForwardOf(id);
-    if (forward != kNoNode && Unmatched(forward) && flow_.Calls(forward).only_here) return forward;
-    return Unmatched(id) && flow_.Calls(id).only_here ? id : kNoNode;
+    return unpaired_.ExtraCall(id);
   }
 
   /// What `id` took is right and a partner of its consumer got something else: only now is it
-  /// known that the error came in here.
-  void BlameUnmatched(NodeId id) {
-    if (IsOtherCall(id)) {
+  /// known that the error came in here. `nothing_before`: nor is anything else known that is wrong.
+  void BlameUnmatched(NodeId id, bool nothing_before) {
+    if (unpaired_.IsOtherCall(id)) {
       Set(id, Role::kCulprit, id, "golden calls it with other arguments, or gets another shape");
-    } else if (states_[id].inputs_traced) {
+    } else if (states_[id].inputs_traced || nothing_before) {
       Set(id, Role::kCulprit, id,
           UnpairedReason(comparison_, id,
                          "what it made differs from what golden used in its place"));
@@ -211,13 +206,12 @@ class Finder {
   }
 
   /// Why differing inputs that nobody made, or somebody who agrees, tell nothing of a culprit.
-  std::string RewiredReason(NodeId agreeing) const {
-    if (agreeing == kNoNode) {
-      return "its inputs differ, and no recorded node made them: other data or other weights?";
+  std::string WhyRewired(NodeId id, NodeId agreeing) const {
+    if (agreeing != kNoNode) {
+      return RewiredReason(comparison_, agreeing, Alone(agreeing)) + ArgumentToo(facts_, id);
     }
-    return "its inputs differ, and " + std::string(graph_.nodes[agreeing].name) +
-           ", which made them, agrees: golden computes something between the two, or takes other "
-           "data";
+    return "its inputs differ, and no recorded node made them: other data or other weights?" +
+           ArgumentToo(facts_, id);
   }
 
   void SetRewired(NodeId id, std::string_view reason) {
@@ -245,7 +239,7 @@ class Finder {
     const auto [carried_from, agreeing, idle, only_unwritten] = CarriedFrom(id);
     NodeId from = carried_from;
     if (from == kNoNode && (only_unwritten || last_origin_ == kNoNode) &&
-        idle_.Waits(id, idle, RewiredReason(agreeing))) {
+        idle_.Waits(id, idle, WhyRewired(id, agreeing))) {
       return;
     }
     if (only_unwritten) {
@@ -253,9 +247,9 @@ class Finder {
       return Set(id, Role::kUndecidable, id, "it reads memory that nobody has written yet");
     }
     if (from == kNoNode && idle != kNoNode && !idle_.IsUnwritten(idle)) from = Release(idle);
-    if (from == kNoNode && agreeing != kNoNode) return SetRewired(id, RewiredReason(agreeing));
+    if (from == kNoNode && agreeing != kNoNode) return SetRewired(id, WhyRewired(id, agreeing));
     if (from == kNoNode) from = last_origin_;  // the best guess: what went wrong just before
-    if (from == kNoNode) return SetRewired(id, RewiredReason(kNoNode) + ArgumentToo(facts_, id));
+    if (from == kNoNode) return SetRewired(id, WhyRewired(id, kNoNode));
     const bool amplifies = facts.outputs_differ && facts.error_out > kGrowth * facts.error_in &&
                            !states_[id].amplifier_below;
     std::string reason = "its inputs differ already";
@@ -296,27 +290,7 @@ class Finder {
     if (first == kNoNode) first = id;
   }
 
-  /// The error of all that goes into a node: gradients are computed from the forward as well, those
-  /// of parameters from what goes into backward.
-  double InputError(NodeId id) const {
-    const graph::Node& node = graph_.nodes[id];
-    const graph::NodeName name = graph::ParseNodeName(node.name);
-    double error = facts_.nodes[id].error_in;
-    const auto add = [&](NodeId pass) {
-      if (pass == kNoNode) return;
-      const NodeFacts& facts = facts_.nodes[pass];
-      error = std::max({error, facts.error_in, facts.parameter_error});
-    };
-    add(flow_.ForwardOf(id));
-    if (name.direction == dump::Direction::kParametersGrad) {
-      const std::string module(node.name.substr(0, name.direction_begin));
-      const std::string_view call = node.name.substr(name.direction_begin + name.direction_size);
-      add(graph_.Find(module + "forward" + std::string(call)));
-      add(graph_.Find(module + "backward" + std::string(call)));
-    }
-    return error;
-  }
-
+  double InputError(NodeId id) const { return compare::InputError(graph_, facts_, id); }
   bool MayBlame(NodeId id) const { return id != kNoNode && states_[id].role == Role::kNone; }
 
   /// Gives the node another role than culprit where what it takes carries enough of an error.
@@ -368,6 +342,15 @@ class Finder {
     return IsDiscontinuous(name.api, name.direction == dump::Direction::kBackward);
   }
 
+  /// A gradient is not wrong by itself where an error of a culprit came into its forward, too small
+  /// to see there, but large enough for what it makes.
+  bool TakesFromACulprit(NodeId id) const {
+    const NodeId forward = flow_.ForwardOf(id);
+    if (forward == kNoNode || noise_.Culprit(id) == kNoNode) return false;
+    const double taken = std::max(InputError(id), facts_.nodes[forward].error_out);
+    return facts_.nodes[id].error_out <= kGrowth * kGrowth * taken;
+  }
+
   void ClassifySource(NodeId id) {
     const NodeFacts& facts = facts_.nodes[id];
     if (facts.parameters_differ) {
@@ -396,6 +379,10 @@ class Finder {
                  "its outputs differ, but not all of its inputs could "
                  "be compared");
     }
+    if (TakesFromACulprit(id)) {
+      return Set(id, Role::kVictim, noise_.Culprit(id),
+                 "what its forward took carries an error within the tolerance");
+    }
     const NodeId first = noise_.Unexplained(id);
     // A call that only target makes may round as it likes, unless nothing else explains the rest.
     if (MayBlame(first) && (!Alone(first) || !ExplainedByRounding(id))) {
@@ -420,7 +407,7 @@ class Finder {
       const NodeId maker = flow_.Producer(output);
       if (maker == kNoNode || maker == id || !Alone(maker)) continue;
       const NodeId blamed = Blamed(maker);
-      if (blamed != kNoNode && states_[blamed].cause == kNoNode) BlameUnmatched(blamed);
+      if (blamed != kNoNode && states_[blamed].cause == kNoNode) BlameUnmatched(blamed, false);
     }
   }
 
@@ -463,6 +450,7 @@ class Finder {
   DataFlow flow_;
   NoiseTrace noise_;
   IdleMemory idle_;
+  UnpairedCalls unpaired_;
   std::vector<NodeState> states_;
   std::shared_ptr<ReasonTable> reasons_ = std::make_shared<ReasonTable>();
   struct Passes {

@@ -339,6 +339,24 @@ std::vector<TensorUse> AllInputs(const Comparison& comparison, graph::NodeId id)
   return InputsOf(comparison, id, [](const Value&) { return true; });
 }
 
+double InputError(const graph::Graph& graph, const FactTable& facts, graph::NodeId id) {
+  const graph::Node& node = graph.nodes[id];
+  const graph::NodeName name = graph::ParseNodeName(node.name);
+  double error = facts.nodes[id].error_in;
+  const auto add = [&](graph::NodeId pass) {
+    if (pass == graph::kNoNode) return;
+    error = std::max({error, facts.nodes[pass].error_in, facts.nodes[pass].parameter_error});
+  };
+  add(facts.nodes[id].forward);
+  if (name.direction == dump::Direction::kParametersGrad) {
+    const std::string module(node.name.substr(0, name.direction_begin));
+    const std::string_view call = node.name.substr(name.direction_begin + name.direction_size);
+    add(graph.Find(module + "forward" + std::string(call)));
+    add(graph.Find(module + "backward" + std::string(call)));
+  }
+  return error;
+}
+
 bool TakesOtherArgument(const Comparison& comparison, const NodeFacts& facts, graph::NodeId id) {
   if (facts.argument_error <= facts.argument_tolerance) return false;
   if (facts.inputs_differ || facts.parameters_differ) return false;

@@ -123,6 +123,9 @@ FactTable TakeFacts(Comparison* comparison, size_t threads, const ToleranceProfi
 
 /// Inputs of the target's node, also those that agree.
 std::vector<TensorUse> AllInputs(const Comparison& comparison, graph::NodeId id);
+/// The error of all that goes into a node: gradients are computed from the forward as well, those
+/// of parameters from what goes into backward.
+double InputError(const graph::Graph& graph, const FactTable& facts, graph::NodeId id);
 
 /// Golden's partner is a call of the same API with the same tensors, but with another scalar.
 bool TakesOtherArgument(const Comparison& comparison, const NodeFacts& facts, graph::NodeId id);

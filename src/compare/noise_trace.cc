@@ -20,6 +20,7 @@ void NoiseTrace::Note(NodeId id) {
     const NodeId maker = input.error > 0 || alone ? flow_.Producer(input) : kNoNode;
     if (maker == kNoNode) continue;
     noise.tolerance = std::max(noise.tolerance, noise_[maker].tolerance);
+    if (noise.culprit == kNoNode) noise.culprit = noise_[maker].culprit;
     if (noise_[maker].first == kNoNode || (noise.first != kNoNode && input.error < worst)) continue;
     worst = input.error;
     noise.first = noise_[maker].first;
@@ -28,10 +29,18 @@ void NoiseTrace::Note(NodeId id) {
   if (forward != kNoNode) {
     noise.tolerance = std::max(noise.tolerance, noise_[forward].tolerance);
     if (noise.first == kNoNode) noise.first = noise_[forward].first;
+    if (noise.culprit == kNoNode) noise.culprit = noise_[forward].culprit;
   }
   if (noise.first == kNoNode && facts.error_in > 0) noise.first = AloneMaker(id);
+  const bool unknown = noise.first == kNoNode && noise.culprit == kNoNode;
+  if (unknown && facts.error_in > 0) noise.culprit = last_culprit_;
   if (!alone) noise.tolerance = std::max(noise.tolerance, facts.tolerance);
-  const bool exact = facts.error_in == 0 && facts.parameter_error == 0 && facts.has_inputs;
+  // A gradient is computed from what its forward took as well.
+  const auto takes_error = [this](NodeId call) {
+    return facts_.nodes[call].error_in > 0 || facts_.nodes[call].parameter_error > 0;
+  };
+  const bool exact =
+      facts.has_inputs && !takes_error(id) && (forward == kNoNode || !takes_error(forward));
   if (noise.first == kNoNode && exact && !alone && !facts.differs()) noise.first = id;
 }
 

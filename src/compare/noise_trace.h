@@ -25,12 +25,23 @@ class NoiseTrace {
   /// The largest tolerance of all nodes through which the noise came; 0 without noise.
   double Tolerance(graph::NodeId id) const { return noise_[id].tolerance; }
 
+  /// The error of what `id` made is that of `culprit`, as far as is known.
+  void Comes(graph::NodeId id, graph::NodeId culprit) {
+    noise_[id].culprit = culprit;
+    if (culprit == id) last_culprit_ = id;
+  }
+
+  /// The culprit whose error, within the tolerances, `id` or its forward took; the last one where
+  /// it is not known how that came there. kNoNode: it took none.
+  graph::NodeId Culprit(graph::NodeId id) const { return noise_[id].culprit; }
+
   /// The largest error of all that was taken so far, and made before the node noted last.
   double Largest() const { return largest_; }
 
  private:
   struct Noise {
     graph::NodeId first = graph::kNoNode;
+    graph::NodeId culprit = graph::kNoNode;
     double tolerance = 0;
   };
   graph::NodeId AloneMaker(graph::NodeId id) const;
@@ -39,6 +50,7 @@ class NoiseTrace {
   const FactTable& facts_;
   const DataFlow& flow_;
   std::vector<Noise> noise_;
+  graph::NodeId last_culprit_ = graph::kNoNode;
   double largest_ = 0;
   double made_last_ = 0;
 };

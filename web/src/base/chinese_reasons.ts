@@ -13,6 +13,7 @@ const SENTENCES: Record<string, string> = {
   "its inputs differ, and no recorded node made them: other data or other weights?":
     "输入不一致，且没有采集到产生它们的节点：数据或权重是否不同？",
   "its inputs carry an error within the tolerance": "输入带有容差之内的误差",
+  "what its forward took carries an error within the tolerance": "其前向的输入带有容差之内的误差",
   "its output is memory that nobody has written yet": "输出是尚未写入的内存",
   "it reads memory that nobody has written yet": "读取了尚未写入的内存",
   "it has no partner, and what it took cannot be traced": "没有匹配节点，且其输入无法追溯",
