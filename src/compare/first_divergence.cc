@@ -222,16 +222,34 @@ class Finder {
 
   /// Something was computed from what `holder` holds: where that began is the first to differ.
   NodeId Release(NodeId holder) {
-    const IdleMemory::Chain chain = idle_.Release(holder);
+    IdleMemory::Chain chain = idle_.Release(holder);
     SetRewired(chain.origin, chain.reason);
     NotePass(chain.origin);
     TellParents(chain.origin);
-    for (const NodeId id : chain.others) {
-      if (states_[id].role == Role::kNone) {
-        Set(id, Role::kVictim, chain.origin, "its inputs differ already");
-      }
-    }
+    BlameFor(chain.others, chain.origin);
     return chain.origin;
+  }
+
+  void BlameFor(const std::vector<NodeId>& nodes, NodeId origin) {
+    for (const NodeId id : nodes) {
+      if (states_[id].role != Role::kNone) continue;
+      Set(id, Role::kVictim, origin, "its inputs differ already");
+    }
+  }
+
+  /// Other data came in somewhere: with all likelihood where data that nobody made was moved first.
+  NodeId ReleaseAll() {
+    NodeId first = kNoNode;
+    for (const NodeId origin : idle_.Origins()) {
+      if (idle_.IsUnwritten(origin)) continue;
+      if (first == kNoNode) {
+        first = Release(origin);
+        continue;
+      }
+      BlameFor({origin}, first);
+      BlameFor(idle_.Release(origin).others, first);
+    }
+    return first;
   }
 
   void ClassifyCarrier(NodeId id) {
@@ -248,7 +266,7 @@ class Finder {
     }
     if (from == kNoNode && idle != kNoNode && !idle_.IsUnwritten(idle)) from = Release(idle);
     if (from == kNoNode && agreeing != kNoNode) return SetRewired(id, WhyRewired(id, agreeing));
-    if (from == kNoNode) from = last_origin_;  // the best guess: what went wrong just before
+    if (from == kNoNode) from = last_origin_ != kNoNode ? last_origin_ : ReleaseAll();  // a guess
     if (from == kNoNode) return SetRewired(id, WhyRewired(id, kNoNode));
     const bool amplifies = facts.outputs_differ && facts.error_out > kGrowth * facts.error_in &&
                            !states_[id].amplifier_below;
@@ -431,11 +449,7 @@ class Finder {
     if (told_ != kNoNode && !blamed) {
       Set(told_, Role::kUndecidable, told_, EqualOutputsReason(facts_, told_));
     }
-    if (idle_.IsAll()) {
-      for (const NodeId origin : idle_.Origins()) {
-        if (!idle_.IsUnwritten(origin)) Release(origin);
-      }
-    }
+    if (idle_.IsAll()) ReleaseAll();
     DivergenceReport report = ReportOf(order, facts_, reasons_, &states_);
     report.excused = idle_.Left();
     std::erase_if(report.excused, [&](const Excused& excused) {

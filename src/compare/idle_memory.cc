@@ -121,6 +121,7 @@ std::vector<Excused> IdleMemory::Left() const {
   std::vector<Excused> left;
   for (NodeId id = 0; id < origins_.size(); ++id) {
     if (origins_[id] == kNoNode || !facts_.nodes[id].differs()) continue;
+    if (origins_[id] == id && IsUnwritten(id)) continue;  // comparing has said so
     left.push_back({id, IsUnwritten(id)
                             ? "what differs in it is memory that nobody has written yet"
                             : "no recorded node made what differs in it, and nothing that was "

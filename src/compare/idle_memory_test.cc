@@ -150,6 +150,15 @@ TEST_F(IdleMemoryTest, AMoveFromAnotherPlaceIsNotIdle) {
   EXPECT_EQ(RoleOf("Tensor.narrow.0.forward"), Role::kUndecidable);
 }
 
+// What lies between is not recorded.
+TEST_F(IdleMemoryTest, OtherDataCameInWhereItWasFirstMoved) {
+  Call("Tensor.to.0.forward", {{1, kOdd}}, {{2, kOdd}});
+  Call("Torch.matmul.0.forward", {{3, kOdd}}, {{4, kOdd}});
+  Find();
+  EXPECT_EQ(RoleOf("Tensor.to.0.forward"), Role::kUndecidable);
+  EXPECT_EQ(RoleOf("Torch.matmul.0.forward"), Role::kVictim);
+}
+
 // Nothing was recorded but moves: they are all that can tell of other data.
 TEST_F(IdleMemoryTest, WhereNothingIsComputedMovesTell) {
   Call("Tensor.view.0.forward", {{1, kOdd}}, {{2, kOdd}});
