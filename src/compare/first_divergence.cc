@@ -240,8 +240,7 @@ class Finder {
   /// Other data came in somewhere: with all likelihood where data that nobody made was moved first.
   NodeId ReleaseAll() {
     NodeId first = kNoNode;
-    for (const NodeId origin : idle_.Origins()) {
-      if (idle_.IsUnwritten(origin)) continue;
+    for (const NodeId origin : idle_.UnknownOrigins()) {
       if (first == kNoNode) {
         first = Release(origin);
         continue;

@@ -110,9 +110,11 @@ bool IdleMemory::IsAll() const {
   return true;
 }
 
-std::vector<NodeId> IdleMemory::Origins() const {
+std::vector<NodeId> IdleMemory::UnknownOrigins() const {
   std::vector<NodeId> origins;
-  for (const auto& [origin, chain] : chains_) origins.push_back(origin);
+  for (const auto& [origin, chain] : chains_) {
+    if (!chain.reason.empty()) origins.push_back(origin);
+  }
   std::ranges::sort(origins);
   return origins;
 }

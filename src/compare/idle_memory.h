@@ -49,7 +49,8 @@ class IdleMemory {
 
   /// All that compared anything holds or takes idle memory.
   bool IsAll() const;
-  std::vector<graph::NodeId> Origins() const;
+  /// Where what is idle began without being unwritten memory, by node.
+  std::vector<graph::NodeId> UnknownOrigins() const;
   /// What stayed idle, by node.
   std::vector<Excused> Left() const;
 
