@@ -255,7 +255,9 @@ class Finder {
     const NodeFacts& facts = facts_.nodes[id];
     const auto [carried_from, agreeing, idle, only_unwritten] = CarriedFrom(id);
     NodeId from = carried_from;
-    if (from == kNoNode && (only_unwritten || last_origin_ == kNoNode) &&
+    // Memory that is used again may still hold what a node made that agrees.
+    const bool unmade = last_origin_ == kNoNode && (agreeing == kNoNode || !Alone(agreeing));
+    if (from == kNoNode && (unmade || only_unwritten) &&
         idle_.Waits(id, idle, WhyRewired(id, agreeing))) {
       return;
     }
@@ -384,9 +386,7 @@ class Finder {
         idle_.Waits(id, holder, "it takes NaN, of which the statistics say nothing")) {
       return;
     }
-    if (holder != kNoNode && !idle_.IsUnwritten(holder)) {
-      return Set(id, Role::kVictim, Release(holder), "what it gives back differs already");
-    }
+    if (holder != kNoNode && !idle_.IsUnwritten(holder)) Release(holder);
     if (facts.is_collective) {
       return Set(id, Role::kCollective, id,
                  "its inputs agree on this rank; what comes from the other ranks may not");

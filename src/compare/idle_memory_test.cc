@@ -126,8 +126,18 @@ TEST_F(IdleMemoryTest, AModuleGivesBackWhatNobodyMade) {
   Call("Module.c.Cache.forward.0", {{2}}, {{3, kOdd}});
   Call("Tensor.narrow.0.forward", {{1, kOdd}}, {{3, kOdd}}, "Module.c.Cache.forward.0");
   Find();
-  EXPECT_EQ(RoleOf("Tensor.narrow.0.forward"), Role::kUndecidable);
-  EXPECT_EQ(RoleOf("Module.c.Cache.forward.0"), Role::kVictim);
+  EXPECT_EQ(RoleOf("Tensor.narrow.0.forward"), Role::kVictim);
+  EXPECT_EQ(RoleOf("Module.c.Cache.forward.0"), Role::kCulprit);
+}
+
+// An expert is left out: what is moved was made by a call whose partner is another one.
+TEST_F(IdleMemoryTest, WhatARecordedCallMadeIsNotIdle) {
+  Call("Module.e.Experts.forward.0", {{2}}, {{3, kOdd}});
+  Call("Torch.mul.0.forward", {{2}}, {{1}}, "Module.e.Experts.forward.0");
+  Call("Tensor.view_as.0.forward", {{1, kOdd}}, {{3, kOdd}}, "Module.e.Experts.forward.0");
+  Find();
+  EXPECT_EQ(RoleOf("Tensor.view_as.0.forward"), Role::kVictim);
+  EXPECT_EQ(RoleOf("Module.e.Experts.forward.0"), Role::kCulprit);
 }
 
 // Both sides are NaN: their statistics agree, their parts need not.
