@@ -26,6 +26,7 @@ constexpr std::array kOperations = {
     Operation{"scatter_object_list", CollectivePattern::kOneToAll, "src", "input.2", 0},
     Operation{"reduce", CollectivePattern::kAllToOne, "dst", "input.1", -1},
     Operation{"gather", CollectivePattern::kAllToOne, "dst", "input.2", 0},
+    Operation{"gather_single", CollectivePattern::kAllToOne, "dst", "input.2", 0},
     Operation{"gather_object", CollectivePattern::kAllToOne, "dst", "input.2", 0},
     Operation{"send", kP2p, "dst", "input.1", -1},
     Operation{"isend", kP2p, "dst", "input.1", -1},

@@ -151,12 +151,15 @@ TEST_F(CollectivesTest, BroadcastAndScatterGoOutFromTheirSource) {
 
 TEST_F(CollectivesTest, ReduceAndGatherComeTogether) {
   for (int rank = 0; rank < 2; ++rank) {
-    Rank(rank, {{"reduce.0", "", "\"dst\":" + Int(0)}, {"gather.0", "null," + Int(1), ""}});
+    Rank(rank, {{"reduce.0", "", "\"dst\":" + Int(0)},
+                {"gather.0", "null," + Int(1), ""},
+                {"gather_single.0", "null," + Int(1), ""}});
   }
   Link();
   EXPECT_THAT(Peers(0, "reduce.0"), ElementsAre("1:receive:reduce.0"));
   EXPECT_THAT(Peers(1, "reduce.0"), ElementsAre("0:send:reduce.0"));
   EXPECT_THAT(Peers(1, "gather.0"), ElementsAre("0:receive:gather.0"));
+  EXPECT_THAT(Peers(1, "gather_single.0"), ElementsAre("0:receive:gather_single.0"));
 }
 
 TEST_F(CollectivesTest, SendsPairWithReceivesInOrder) {

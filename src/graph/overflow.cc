@@ -33,6 +33,10 @@ constexpr std::array kPlaceholders = {
     Placeholder{"batch_isend_irecv", Section::kInput, "", ""},
     Placeholder{"all_gather", Section::kInput, "0", "tensor_list"},
     Placeholder{"all_gather_into_tensor", Section::kInput, "0", "output_tensor"},
+    Placeholder{"all_gather_single", Section::kInput, "0", "output_tensor"},  // torch 2.14's names
+    Placeholder{"reduce_scatter_single", Section::kInput, "0", "output"},
+    Placeholder{"gather_single", Section::kInput, "1", "gather_tensor"},
+    Placeholder{"gather_into_tensor", Section::kInput, "1", "gather_tensor"},
     Placeholder{"_all_gather_base", Section::kInput, "0", "output_tensor"},
     Placeholder{"all_to_all", Section::kInput, "0", "output_tensor_list"},
     Placeholder{"all_to_all_single", Section::kInput, "0", "output"},

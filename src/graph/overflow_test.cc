@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <memory>
+#include <string>
+#include <tuple>
 
 #include "graph/rank_dump_fixture.h"
 
@@ -71,6 +73,24 @@ TEST(OverflowTest, MemoryNotYetWrittenIsExempt) {
             OverflowLevel::kNone);
   EXPECT_EQ(Level({At("input.0", With(Input(), NAN)), Output()}, "Tensor.copy_.0.forward"),
             OverflowLevel::kNone);
+}
+
+// torch 2.14 calls all_gather_into_tensor, reduce_scatter_tensor and gather_into_tensor so.
+TEST(OverflowTest, SoIsWhatCollectivesOfASingleTensorWriteInto) {
+  for (const auto& [api, position, keyword] :
+       {std::tuple("all_gather_single", "0", "output_tensor"),
+        std::tuple("reduce_scatter_single", "0", "output"),
+        std::tuple("gather_single", "1", "gather_tensor"),
+        std::tuple("gather_into_tensor", "1", "gather_tensor")}) {
+    const std::string name = std::string("Distributed.") + api + ".0.forward";
+    for (const std::string& key : {std::string(position), std::string("kwargs.") + keyword}) {
+      EXPECT_EQ(Level({At("input." + key, With(Input(), NAN)), Output()}, name),
+                OverflowLevel::kNone)
+          << name << " " << key;
+    }
+    EXPECT_EQ(Level({At("input.kwargs.input", With(Input(), NAN)), Output()}, name),
+              OverflowLevel::kMedium);
+  }
 }
 
 TEST(OverflowTest, OtherArgumentsOfThoseApisAreNot) {

@@ -162,6 +162,85 @@ def test_data_parallel_training_keeps_its_bits(run_script, tmp_path):
     assert "Module.module.0.Linear.parameters_grad.0" in names
 
 
+@pytest.mark.skipif(not hasattr(torch.distributed, "all_gather_single"), reason="torch has them from 2.14 on")
+def test_collectives_of_a_single_tensor(run_script, tmp_path):
+    result = _run(run_script, """
+        def program(rank, debugger):
+            init(rank)
+            debugger.start(nn.ModuleList([nn.Linear(2, 2)]))
+            mine, all_, part = torch.full((2,), rank + 1.0), torch.zeros(4), torch.zeros(2)
+            dist.all_gather_single(all_, mine)
+            dist.all_gather_single(all_, mine, async_op=True).wait()
+            dist.reduce_scatter_single(part, all_)
+            dist.all_gather_into_tensor(all_, mine)  # calls all_gather_single
+            debugger.stop()
+            debugger.step()
+        """)
+    assert "listed APIs do not exist" not in result.stderr
+    for rank in (0, 1):
+        dump = _dump(tmp_path, rank)
+        names = [name for name in dump.names if name.startswith("Distributed.")]
+        assert names == [f"Distributed.{call}.forward" for call in (
+            "all_gather_single.0", "all_gather_single.1", "reduce_scatter_single.0",
+            "all_gather_into_tensor.0")]
+        for name in names[:2]:
+            assert torch.equal(dump.tensor(dump.data[name]["output"][0]), torch.tensor([1.0, 1, 2, 2]))
+        assert dump.data[names[2]]["output"][0]["Max"] == 2 * (rank + 1)
+
+
+def _has_fully_shard():
+    try:
+        from torch.distributed.fsdp import fully_shard  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+@pytest.mark.skipif(not _has_fully_shard(), reason="torch has fully_shard() from 2.6 on")
+def test_parameters_that_are_spread_over_ranks(run_script, tmp_path):
+    """FSDP2: modules run with whole parameters; gradients are those before they are reduced."""
+    _run(run_script, """
+        def train(rank, debugger):
+            from torch.distributed.device_mesh import init_device_mesh
+            from torch.distributed.fsdp import fully_shard
+            torch.manual_seed(0)
+            mesh = init_device_mesh("cpu", (2,))
+            model = nn.Sequential(nn.Sequential(nn.Linear(8, 8), nn.ReLU()), nn.Linear(8, 2))
+            fully_shard(model[0], mesh=mesh)
+            fully_shard(model, mesh=mesh)
+            optimizer = torch.optim.SGD(model.parameters(), 0.1)
+            for step in range(2):
+                if debugger:
+                    debugger.start(model)
+                torch.manual_seed(step * 2 + rank)
+                model(torch.randn(4, 8)).pow(2).sum().backward()
+                if debugger and step == 0:
+                    torch.save([p.grad.to_local() for p in model.parameters()], f"reduced{rank}.pt")
+                optimizer.step()
+                optimizer.zero_grad()
+                if debugger:
+                    debugger.stop()
+                    debugger.step()
+            return [p.to_local().detach().clone() for p in model.parameters()]
+
+        def program(rank, debugger):
+            init(rank)
+            plain = train(rank, None)
+            seen = train(rank, debugger)
+            assert all(torch.equal(a, b) for a, b in zip(plain, seen))
+        """)
+    dumps = [_dump(tmp_path, rank) for rank in (0, 1)]
+    for place, module in enumerate(("0.0.Linear", "1.Linear")):
+        name = f"Module.{module}.parameters_grad.0"
+        for part, parameter in enumerate(("weight", "bias")):
+            whole = [dump.tensor(dump.data[name][parameter][0]) for dump in dumps]
+            reduced = torch.cat([torch.load(tmp_path / f"reduced{rank}.pt")[2 * place + part] for rank in (0, 1)])
+            assert torch.allclose(sum(whole) / 2, reduced)
+    if hasattr(torch.distributed, "all_gather_single"):
+        for api in ("all_gather_single", "reduce_scatter_single"):
+            assert f"Distributed.{api}.0.forward" in dumps[0].names
+
+
 @watches_memory
 def test_fault_22_many_handles_that_nobody_waits_for(run_script, tmp_path):
     result = _run(run_script, """
