@@ -1,7 +1,10 @@
 #include "compare/culprit_reasons.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "compare/scalar_argument.h"
+#include "dump/record.h"
 #include "graph/match.h"
 
 namespace msprobe::compare {
@@ -22,6 +25,23 @@ std::string MissingInside(const Comparison& comparison, NodeId id) {
     return std::string(comparison.golden->nodes[child].name);
   }
   return {};
+}
+
+/// False where there is no record that can be read.
+bool ReadRecord(const graph::Graph& graph, NodeId id, dump::Record* record) {
+  const dump::EntryId entry = graph.nodes[id].entry;
+  return entry != dump::kNoEntry && graph.dump->Read(entry, record).ok();
+}
+
+/// Empty if both are the same, as far as is known here.
+std::string ValueText(const dump::Value& value, const dump::Value& golden) {
+  if (value.kind == dump::ValueKind::kScalar && golden.kind == value.kind) {
+    return ArgumentError(value, golden) > 0 ? "; " + ArgumentText(value, golden) : "";
+  }
+  if (value.kind != dump::ValueKind::kTensor || golden.kind != value.kind) return {};
+  if (value.shape_text == golden.shape_text) return {};
+  return "; its `" + std::string(value.key) + "` has the shape " + std::string(value.shape_text) +
+         ", golden's " + std::string(golden.shape_text);
 }
 
 /// Many calls of the same name stand elsewhere: their numbers say nothing.
@@ -63,6 +83,27 @@ std::string EqualOutputsReason(const FactTable& facts, NodeId id) {
 std::string ArgumentToo(const FactTable& facts, NodeId id) {
   if (facts.nodes[id].argument_error <= 0) return {};
   return "; " + facts.DifferingArgument(id);
+}
+
+std::string OtherCallReason(const Comparison& comparison, NodeId id, bool or_shape) {
+  std::string reason = "golden calls it with other arguments";
+  if (or_shape) reason += ", or gets another shape";
+  const NodeId other = comparison.golden->Find(comparison.target->nodes[id].name);
+  dump::Record record, golden;
+  if (other == kNoNode || !ReadRecord(*comparison.target, id, &record) ||
+      !ReadRecord(*comparison.golden, other, &golden)) {
+    return reason;
+  }
+  std::string shape;
+  for (const dump::Value& value : record.values) {
+    const auto same = std::ranges::find(golden.values, value.key, &dump::Value::key);
+    if (same == golden.values.end()) continue;
+    std::string text = ValueText(value, *same);
+    // Arguments say more: shapes may follow from them.
+    if (value.kind == dump::ValueKind::kScalar && !text.empty()) return reason + text;
+    if (shape.empty()) shape = std::move(text);
+  }
+  return reason + shape;
 }
 
 std::string RewiredReason(const Comparison& comparison, NodeId maker, bool alone) {

@@ -16,6 +16,10 @@ std::string EqualOutputsReason(const FactTable& facts, graph::NodeId id);
 /// "; its argument ... is ...", to go behind another reason; empty where golden's is the same.
 std::string ArgumentToo(const FactTable& facts, graph::NodeId id);
 
+/// Of a call that golden has by that name but makes in another way: says the first argument, else
+/// the first shape, that differs. `or_shape`: only its result may be another.
+std::string OtherCallReason(const Comparison& comparison, graph::NodeId id, bool or_shape);
+
 /// Why it is not known where the error came in: `maker` made the inputs that differ. `alone`: it
 /// has no partner that is sure, else what it made agrees.
 std::string RewiredReason(const Comparison& comparison, graph::NodeId maker, bool alone);

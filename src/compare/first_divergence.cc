@@ -86,7 +86,7 @@ class Finder {
       return Set(id, Role::kVictim, earlier, "its forward or its gradients differ already");
     }
     if (const NodeId forward = OtherArguments(id); forward != kNoNode) {
-      Set(forward, Role::kCulprit, forward, "golden calls it with other arguments");
+      Set(forward, Role::kCulprit, forward, OtherCallReason(comparison_, forward, false));
       TellParents(forward);
       return Set(id, Role::kVictim, forward, "its forward is called with other arguments");
     }
@@ -188,7 +188,7 @@ class Finder {
   /// known that the error came in here. `nothing_before`: nor is anything else known that is wrong.
   void BlameUnmatched(NodeId id, bool nothing_before) {
     if (unpaired_.IsOtherCall(id)) {
-      Set(id, Role::kCulprit, id, "golden calls it with other arguments, or gets another shape");
+      Set(id, Role::kCulprit, id, OtherCallReason(comparison_, id, true));
     } else if (states_[id].inputs_traced || nothing_before) {
       Set(id, Role::kCulprit, id,
           UnpairedReason(comparison_, id,

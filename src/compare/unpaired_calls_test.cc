@@ -93,6 +93,22 @@ TEST_F(UnpairedCallsTest, AModuleNamesTheExtraCallInsideThatMadeNan) {
   EXPECT_EQ(CulpritOf(outer), "Torch.log.0.forward");
 }
 
+TEST_F(UnpairedCallsTest, ACallInAnotherWayTellsItsArgument) {
+  const auto tensor = [](const char* shape, double max) {
+    return TestTensor{std::to_string(max), "-3.0", "0.5", "9.0", "torch.float32", shape}.Json();
+  };
+  const std::string made = tensor("[4, 8, 8]", 4), golden_made = tensor("[4, 6, 6]", 4);
+  Both("Torch.a.0.forward", "", Forward({Data(1)}, {Data(2)}), Forward({Data(1)}, {Data(2)}));
+  target_.Add("Torch.pad.0.forward", "", Forward({Data(2), Scalar("int", "2")}, {made}));
+  golden_.Add("Torch.pad.0.forward", "", Forward({Data(2), Scalar("int", "1")}, {golden_made}));
+  Both("Torch.b.0.forward", "", Forward({made}, {Data(5, 2)}),
+       Forward({tensor("[4, 8, 8]", 5)}, {Data(5)}));
+  Find();
+  EXPECT_THAT(Culprits(), ElementsAre("Torch.pad.0.forward"));
+  EXPECT_THAT(by_name_["Torch.pad.0.forward"].reason,
+              HasSubstr("; its argument `1` is 2, golden's is 1"));
+}
+
 TEST_F(UnpairedCallsTest, WhatBothSidesCallIsNotLeftOut) {
   const std::string outer = "Module.net.Net.forward.0";
   Both(outer, "", Forward({Data(1)}, {Data(3, 2)}), Forward({Data(1)}, {Data(3)}));

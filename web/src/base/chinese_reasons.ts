@@ -16,6 +16,10 @@ const SENTENCES: Record<string, string> = {
   "what its forward took carries an error within the tolerance": "其前向的输入带有容差之内的误差",
   "its output is memory that nobody has written yet": "输出是尚未写入的内存",
   "it reads memory that nobody has written yet": "读取了尚未写入的内存",
+  "what differs in it is memory that nobody has written yet": "不同之处是尚未写入的内存",
+  "no recorded node made what differs in it, and nothing that was computed differs by it":
+    "不同之处并非由已采集的节点产生，且由此计算的结果均一致",
+  "it takes NaN, of which the statistics say nothing": "输入为 NaN，统计值无法说明其差异",
   "it has no partner, and what it took cannot be traced": "没有匹配节点，且其输入无法追溯",
   "the error starts inside it": "误差始于其内部",
   "the error grew little by little: inputs just within the tolerance, outputs not":
@@ -90,6 +94,9 @@ const PARTS: [RegExp, string][] = [
   ],
   [/^-fm pairs calls whatever their numbers$/, "-fm 可忽略调用次数进行匹配"],
   [/^its argument `(.*)` is (.*), golden's is (.*)$/, "参数 `$1` 为 $2，标杆侧为 $3"],
+  [/^golden calls it with other arguments$/, "标杆侧以其他参数调用"],
+  [/^golden calls it with other arguments, or gets another shape$/, "标杆侧的参数或 shape 不同"],
+  [/^its `(.*)` has the shape (.*), golden's (.*)$/, "其 `$1` 的 shape 为 $2，标杆侧为 $3"],
   [/^its outputs are equal as far as they are recorded$/, "已采集的输出一致"],
   [/^its outputs differ, little at first$/, "输出起初只有微小差异"],
   [/^parameters differ: (.*)$/, "参数不一致：$1"],
