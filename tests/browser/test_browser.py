@@ -28,7 +28,7 @@ ONLY_TEST_SERVER = {"loading"}
 # These start a server of their own, or need none.
 OWN_SERVER = {
     "compare_page", "damaged_first", "dumps", "empty_states", "many_ranks", "read_only", "real_data",
-    "report", "server_restart",
+    "report", "saved_matches", "server_restart",
 }  # fmt: skip
 IN_TENSORBOARD = [name for name in JOURNEYS if name not in ONLY_TEST_SERVER | OWN_SERVER]
 # What the guide shows, and what only the tests know.

@@ -46,7 +46,7 @@ std::string Place(std::string_view text, size_t offset) {
   const std::string_view before = text.substr(0, offset);
   const auto line = 1 + std::count(before.begin(), before.end(), '\n');
   const size_t line_begin = before.rfind('\n') + 1;  // npos + 1 is 0
-  std::string place("line ");
+  std::string place(", line ");
   place.append(std::to_string(line)).append(", column ");
   return place.append(std::to_string(before.size() - line_begin + 1));
 }
@@ -54,7 +54,7 @@ std::string Place(std::string_view text, size_t offset) {
 Status PlacedError(const ConfigText& text, size_t offset, std::string_view fact,
                    std::string advice) {
   std::string placed(fact);
-  placed.append(", ").append(Place({text.text.data(), text.size}, offset));
+  placed.append(Place({text.text.data(), text.size}, offset));
   return InvalidArgumentError(std::move(placed), std::move(advice), text.path);
 }
 

@@ -195,6 +195,7 @@ export const chinese: Record<PhraseKey, string> = {
   "loading.comparing": "正在比对",
   "failure.title": "无法显示",
   "failure.line": "{fact}：{advice}",
+  "failure.of_file": "{line}（{path}）",
   "failure.retry": "重试",
   "failure.unexpected": "请重试；若仍然出现，请刷新页面",
   "connection.lost": "服务器没有响应，正在重试；恢复后页面会自动继续。",

@@ -33,7 +33,7 @@ describe("chineseError", () => {
 
   it("translates what is said", () => {
     const text = sources(
-      ...["viewer", "visfile", "dump", "app", "base", "graph", "server"],
+      ...["viewer", "visfile", "dump", "app", "base", "graph", "server", "formats/json"],
       "../web/src/api",
     );
     const said = (literals: string[]) => literals.every((literal) => text.includes(literal));

@@ -70,6 +70,17 @@ const SENTENCES: Record<string, string> = {
   "the saved matches cannot be read: {}": "无法读取已保存的手动匹配：{}",
   "{} of {} saved matches do not apply here, as their nodes are missing or have partners already; they stay saved":
     "{} 个已保存的匹配（共 {} 个）在此不适用：节点不存在或已有匹配；它们仍被保存",
+  "{}, line {}, column {}": "{}，第 {} 行第 {} 列",
+  "broken JSON": "JSON 有误",
+  "correct the file": "请修正该文件",
+  "it must be JSON, # and // begin comments": "应为 JSON，# 与 // 之后为注释",
+  "only the first {} of {} steps and ranks are in this report":
+    "报告中只有前 {} 个 step 与 rank（共 {} 个）",
+  "{} of {} steps and ranks have this node; the others are not in this report":
+    "{} 个 step 与 rank（共 {} 个）有该节点；其余不在报告中",
+  "only {} and what is in it is in this report": "报告中只有 {} 及其内部节点",
+  "the values of {} nodes are not in this report, to keep it small":
+    "为控制大小，报告中没有 {} 个节点的数据",
   "{} of {} steps and ranks cannot be read: {}": "{} 个 step 与 rank（共 {} 个）无法读取：{}",
   "the search has too many stars": "搜索中的星号过多",
   "at most {} parts with stars between them are looked for": "最多搜索以星号分隔的 {} 个部分",
@@ -110,13 +121,13 @@ function sentence(english: string): string | undefined {
 
 /** An error in Chinese, also one in a line `fact; advice: path`; what is not known stays as it is. */
 export function chineseError(said: string): string {
-  const whole = sentence(said);
-  if (whole !== undefined) return whole;
+  // The parts first: what fills a place at the end of a fact would take advice and path for its own.
   const [, line = said, path = ""] = /^(.*?)(: [^:;]*\/[^:;]*)?$/s.exec(said) ?? [];
-  const parts = line.split("; ");
-  const translated = parts.map(sentence);
-  if (translated.some((text) => text === undefined)) return said;
-  return translated.join("；") + path.replace(": ", "：");
+  const translated = line.split("; ").map(sentence);
+  if (translated.every((text) => text !== undefined)) {
+    return translated.join("；") + path.replace(": ", "：");
+  }
+  return sentence(said) ?? said;
 }
 
 /** The sentences that must stand in the sources, without what fills them. */

@@ -197,6 +197,7 @@ export const english = {
   "loading.comparing": "Comparing",
   "failure.title": "This cannot be shown",
   "failure.line": "{fact}: {advice}",
+  "failure.of_file": "{line} ({path})",
   "failure.retry": "Try again",
   "failure.unexpected": "try again; if it stays, reload the page",
   "connection.lost": "The server does not answer. Trying again; the page goes on when it is back.",

@@ -10,6 +10,7 @@ import { AppHeader } from "./app_header";
 import { DetailPanel } from "./detail_panel";
 import { HelpDialog } from "./help_dialog";
 import { MatchBar } from "./match_bar";
+import { Notes } from "./notes";
 import { hasSidePanel, isShown, SidePanel } from "./side_panel";
 import { StartPage } from "./start_page";
 import { Trees } from "./trees";
@@ -60,6 +61,7 @@ function Work({ app }: { app: App }) {
 function Shown({ app }: { app: App }) {
   return (
     <main>
+      <Notes app={app} />
       <MatchBar app={app} />
       <Trees app={app} />
       <Splitter

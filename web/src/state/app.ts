@@ -29,11 +29,13 @@ export function failureOf(error: unknown): Failure {
   return { fact, advice: text("failure.unexpected"), path: "" };
 }
 
-/** An error in one line. */
+/** An error in one line; which file is meant, as one may look at others. */
 export function sentence(error: unknown): string {
-  const { fact, advice } = failureOf(error);
-  if (advice === "") return errorText(fact);
-  return text("failure.line", { fact: errorText(fact), advice: errorText(advice) });
+  const { fact, advice, path } = failureOf(error);
+  const said = errorText(fact);
+  const line =
+    advice === "" ? said : text("failure.line", { fact: said, advice: errorText(advice) });
+  return path === "" ? line : text("failure.of_file", { line, path });
 }
 
 /** The browser takes its time to note an address: what one did is drawn first. */
