@@ -262,6 +262,32 @@ Status Api::OverviewBins(const Call& call) {
   return Status::Ok();
 }
 
+namespace {
+
+/// Where nobody is to blame: the first node of which that cannot be told, as `msprobe compare` names
+/// it. One that cannot be read does not count, as it may agree.
+std::optional<NodeRef> FirstDifference(const visfile::SideIndex& target) {
+  for (const uint32_t id : target.order) {
+    if (id != 0 && target.roles[id] == compare::Role::kUndecidable &&
+        target.status[id] != compare::NodeStatus::kUnreadable) {
+      return NodeRef{Side::kTarget, id};
+    }
+  }
+  return std::nullopt;
+}
+
+Status WriteDivergence(const UnitContext& context, NodeRef at, JsonWriter* json) {
+  MSPROBE_ASSIGN_OR_RETURN(const RecordedNode node,
+                           ReadNode(*context.unit->source, at.side, at.id));
+  json->BeginObject().Key("id").UInt(at.id);
+  json->Key("name").String(context.index().target.names[at.id]);
+  json->Key("reason").String(node.reason);
+  json->Key("frame").String(node.stack.empty() ? "" : node.stack.front()).EndObject();
+  return Status::Ok();
+}
+
+}  // namespace
+
 Status Api::Divergence(const Call& call) {
   JsonWriter* const json = call.json;
   constexpr uint64_t kMaxCulprits = 100;
@@ -279,14 +305,16 @@ Status Api::Divergence(const Call& call) {
   json->Key("undecided").UInt(ListNodes(unit, Side::kTarget, undecidable, 0, 0).total);
   json->Key("culprits").BeginArray();
   for (const NodeRef& culprit : found.items) {
-    MSPROBE_ASSIGN_OR_RETURN(const RecordedNode node,
-                             ReadNode(*context.unit->source, culprit.side, culprit.id));
-    json->BeginObject().Key("id").UInt(culprit.id);
-    json->Key("name").String(unit.target.names[culprit.id]);
-    json->Key("reason").String(node.reason);
-    json->Key("frame").String(node.stack.empty() ? "" : node.stack.front()).EndObject();
+    MSPROBE_RETURN_IF_ERROR(WriteDivergence(context, culprit, json));
   }
-  json->EndArray().EndObject();
+  json->EndArray().Key("first_difference");
+  const auto first = found.total == 0 ? FirstDifference(unit.target) : std::nullopt;
+  if (first) {
+    MSPROBE_RETURN_IF_ERROR(WriteDivergence(context, *first, json));
+  } else {
+    json->Null();
+  }
+  json->EndObject();
   return Status::Ok();
 }
 

@@ -117,7 +117,8 @@ TEST_P(ViewerApiTest, NodeShowsValuesStackAndReason) {
   EXPECT_THAT(node, HasSubstr(R"("Max":"2.000000")"));
   EXPECT_THAT(node, HasSubstr(R"("differs":["Max")"));
   EXPECT_THAT(asker.Get("divergence", query_ + "&u=0"),
-              HasSubstr(R"("reason":"its inputs agree")"));
+              AllOf(HasSubstr(R"("reason":"its inputs agree")"),
+                    HasSubstr(R"("first_difference":null)")));
   EXPECT_THAT(asker.Get("overview", query_ + "&u=0&bins=2"), HasSubstr(R"("worst":0.9)"));
 }
 
@@ -376,6 +377,31 @@ TEST(ViewerFilesTest, ADamagedRankIsLeftOutOfAReport) {
   EXPECT_THAT(*data, HasSubstr("1 of 3 steps and ranks cannot be read: "));
   EXPECT_THAT(*data, HasSubstr(R"("rank":2)"));
   EXPECT_THAT(*data, Not(HasSubstr(R"("rank":0)")));
+}
+
+TEST(ViewerFilesTest, WithoutACulpritTheFirstDifferenceIsNamed) {
+  const ScratchDirectory directory;
+  SmallComparison small;
+  const graph::NodeId net = small.comparison.target->Find("Module.net.Net.forward.0");
+  const graph::NodeId relu = small.comparison.target->Find("Functional.relu.0.forward");
+  const graph::NodeId left = small.comparison.target->Find("Module.net.left.Linear.forward.0");
+  // A node that cannot be read comes before, but may agree; what comes after is not the first.
+  small.comparison.nodes[net].status = compare::NodeStatus::kUnreadable;
+  small.divergences = {};
+  for (const graph::NodeId id : {net, relu, left}) {
+    small.divergences.divergences.push_back(
+        {id, compare::Role::kUndecidable, graph::kNoNode, 0, 0.9, "its inputs differ"});
+  }
+  fixture::WriteVis(small, directory.path() / "a.vis");
+  fixture::WriteDb(small, directory.path() / "a.vis.db", 1);
+  for (const std::string file : {"a.vis", "a.vis.db"}) {
+    Asker asker(directory.path());
+    asker.Open(file);
+    const std::string report = asker.Get("divergence", "file=" + file + "&u=0");
+    EXPECT_THAT(report, HasSubstr(R"("undecided":3,"culprits":[],"first_difference":{"id":)"));
+    EXPECT_THAT(report, HasSubstr(R"("name":"Functional.relu.0.forward","reason":"its inputs differ")"));
+    EXPECT_THAT(report, HasSubstr("model.py"));
+  }
 }
 
 TEST(ViewerFilesTest, LoadingCanBeCancelledAtAnyTime) {

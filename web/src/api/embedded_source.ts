@@ -121,14 +121,18 @@ export class EmbeddedSource implements Source {
     const unit = this.unit(u);
     const count = (value: string) => unit.list("t", { by: "role", value }).length;
     const culprits = unit.list("t", { by: "role", value: "culprit" });
+    const undecided = unit.list("t", { by: "role", value: "undecidable" });
+    const first = undecided.find(({ status }) => status !== "unreadable");
+    const told = ({ id, name }: { id: number; name: string }) => {
+      const detail = this.detail(u, "t", id);
+      return { id, name, reason: detail?.reason ?? "", frame: detail?.stack.target[0] ?? "" };
+    };
     return {
       total: culprits.length,
       victims: count("victim"),
-      undecided: count("undecidable"),
-      culprits: culprits.slice(0, MAX_CULPRITS).map(({ id, name }) => {
-        const detail = this.detail(u, "t", id);
-        return { id, name, reason: detail?.reason ?? "", frame: detail?.stack.target[0] ?? "" };
-      }),
+      undecided: undecided.length,
+      culprits: culprits.slice(0, MAX_CULPRITS).map(told),
+      first_difference: culprits.length > 0 || first === undefined ? null : told(first),
     };
   };
 

@@ -222,11 +222,21 @@ export interface OverviewBin {
   overflow_id: number;
 }
 
+/** A node that diverges, why, and the line of source that called it. */
+export interface Divergence {
+  id: number;
+  name: string;
+  reason: string;
+  frame: string;
+}
+
 export interface DivergenceReport {
   total: number;
   victims: number;
   undecided: number;
-  culprits: { id: number; name: string; reason: string; frame: string }[];
+  culprits: Divergence[];
+  /** Where there is no culprit: the first node that differs and cannot be decided. */
+  first_difference: Divergence | null;
 }
 
 export interface ManualPair {

@@ -58,8 +58,10 @@ export const chinese: Record<PhraseKey, string> = {
   "divergence.none": "没有“输入一致而输出不一致”的节点。",
   "divergence.single": "没有分歧点可定位：该图没有与其他图比对。",
   "divergence.not_found":
-    "存在差异，但没有“输入一致而输出不一致”的节点。请先查看下方列表中的第一个节点。",
-  "divergence.undecided": "有 {count} 个节点未记录输入，无法判断。",
+    "存在差异，但没有“输入一致而输出不一致”的节点。请先查看可疑节点中的第一个。",
+  "divergence.first_difference": "首个差异",
+  "divergence.no_culprit": "无法归因于单个节点：没有已知“输入一致而输出不一致”的节点。",
+  "divergence.undecided": "有 {count} 个节点无法判断，原因见各节点。",
 
   "filter.index": "精度指标",
   "filter.status": "状态",

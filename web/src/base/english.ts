@@ -58,9 +58,12 @@ export const english = {
   "divergence.single":
     "There is no divergence to go to: this graph is not compared with another one.",
   "divergence.not_found":
-    "There are differences, but no node whose inputs agree and whose outputs differ. Look at the first node of the list below.",
+    "There are differences, but no node whose inputs agree and whose outputs differ. Look at the first of the suspicious nodes.",
+  "divergence.first_difference": "First difference",
+  "divergence.no_culprit":
+    "No single node is to blame: none is known to have agreeing inputs and a differing output.",
   "divergence.undecided":
-    "{count} {count|node|nodes} could not be decided, as {count|its|their} inputs are not recorded.",
+    "Of {count} {count|node|nodes} it could not be decided; {count|it tells|each tells} why.",
 
   "filter.index": "Precision index",
   "filter.status": "Status",

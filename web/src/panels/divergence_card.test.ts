@@ -1,5 +1,12 @@
+// @vitest-environment happy-dom
+import { h, render } from "preact";
 import { expect, it } from "vitest";
-import { shortFrame } from "./divergence_card";
+import { transformer } from "../../test_server/graphs";
+import { EmbeddedSource } from "../api/embedded_source";
+import type { EmbeddedBrief, Role } from "../api/types";
+import { parsePlace } from "../model/place";
+import { App } from "../state/app";
+import { DivergenceCard, shortFrame } from "./divergence_card";
 
 it("shortens a frame to file, line and code", () => {
   expect(
@@ -11,4 +18,33 @@ it("shortens a frame to file, line and code", () => {
 it("keeps what it does not know", () => {
   expect(shortFrame("anything else")).toBe("anything else");
   expect(shortFrame("")).toBe("");
+});
+
+it("leads to the first difference where no node is to blame, and says why it cannot be decided", async () => {
+  const data = transformer("f", 4, 1);
+  const [unit] = data.units;
+  const nodes = unit?.target ?? [];
+  const details = unit?.details.t ?? {};
+  const apis = nodes.filter(({ kind }) => kind === "api");
+  const change = (node: EmbeddedBrief | undefined, values: Partial<EmbeddedBrief>) =>
+    Object.assign(node ?? {}, values);
+  for (const node of nodes) change(node, { role: node.role === "" ? "" : ("victim" as Role) });
+  // What cannot be read may agree; what comes after is not the first.
+  change(apis[0], { role: "undecidable", status: "unreadable" });
+  for (const node of apis.slice(1, 3)) change(node, { role: "undecidable", status: "error" });
+  const first = apis[1];
+  const reason = "it has no partner, and what it took cannot be traced";
+  Object.assign(details[String(first?.id)] ?? {}, { reason });
+  const app = new App(new EmbeddedSource(data));
+  await app.show(parsePlace("file=f"));
+  render(h(DivergenceCard, { app }), document.body);
+  expect(await app.suspects.goToCulprit()).toBe(true);
+  expect(app.navigation.selected.value?.name).toBe(first?.name);
+  await new Promise((drawn) => setTimeout(drawn, 20));
+  const said = document.querySelector(".divergence")?.textContent;
+  expect(said).toContain("First difference");
+  expect(said).toContain(first?.name);
+  expect(said).toContain(reason);
+  expect(said).toContain("Of 3 nodes it could not be decided");
+  expect(said).not.toContain("not recorded");
 });

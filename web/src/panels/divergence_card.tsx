@@ -1,5 +1,6 @@
 /** The first node whose inputs agree and whose outputs do not: where to look first. */
 
+import type { Divergence, DivergenceReport } from "../api/types";
 import { groupDigits } from "../base/numbers";
 import type { App } from "../state/app";
 import { reasonText, text } from "../state/language";
@@ -10,7 +11,7 @@ export function DivergenceCard({ app }: { app: App }) {
   if (!app.workspace.comparison.value || report === null) return null;
   const at = app.suspects.culprit.value;
   const culprit = report.culprits[at];
-  if (culprit === undefined) return <NoCulprit undecided={report.undecided} app={app} />;
+  if (culprit === undefined) return <NoCulprit report={report} app={app} />;
   const more = report.culprits.length > 1;
   const go = (to?: number) => void app.run(() => app.suspects.goToCulprit(to));
   return (
@@ -21,17 +22,7 @@ export function DivergenceCard({ app }: { app: App }) {
           <span class="count">{text("divergence.of", { at: at + 1, total: report.total })}</span>
         )}
       </h2>
-      <p class="divergence-name">
-        <NameText className="" name={culprit.name} />
-      </p>
-      {culprit.reason !== "" && (
-        <p>
-          <bdi>{reasonText(culprit.reason)}</bdi>
-        </p>
-      )}
-      <p class="frame">
-        <bdi>{shortFrame(culprit.frame)}</bdi>
-      </p>
+      <WhereAndWhy divergence={culprit} />
       {report.victims > 0 && (
         <p>{text("divergence.victims", { count: groupDigits(report.victims) })}</p>
       )}
@@ -63,15 +54,48 @@ export function DivergenceCard({ app }: { app: App }) {
   );
 }
 
-function NoCulprit({ undecided, app }: { undecided: number; app: App }) {
+function WhereAndWhy({ divergence: { name, reason, frame } }: { divergence: Divergence }) {
+  return (
+    <>
+      <p class="divergence-name">
+        <NameText className="" name={name} />
+      </p>
+      {reason !== "" && (
+        <p>
+          <bdi>{reasonText(reason)}</bdi>
+        </p>
+      )}
+      <p class="frame">
+        <bdi>{shortFrame(frame)}</bdi>
+      </p>
+    </>
+  );
+}
+
+function NoCulprit({ report, app }: { report: DivergenceReport; app: App }) {
   const worst = app.workspace.unit.value?.worst ?? null;
   const bands = app.workspace.bands.value;
-  const fine = worst === null || worst < (bands.at(-1)?.lo ?? 1);
+  const { undecided, first_difference: first } = report;
+  const fine = first === null && (worst === null || worst < (bands.at(-1)?.lo ?? 1));
+  const found = first === null ? "divergence.not_found" : "divergence.no_culprit";
   return (
     <section class={fine ? "divergence none" : "divergence"}>
-      <h2>{text("divergence.first")}</h2>
-      <p>{text(fine ? "divergence.none" : "divergence.not_found")}</p>
+      <h2>{text(first === null ? "divergence.first" : "divergence.first_difference")}</h2>
+      {first !== null && <WhereAndWhy divergence={first} />}
+      <p>{text(fine ? "divergence.none" : found)}</p>
       {undecided > 0 && <p>{text("divergence.undecided", { count: groupDigits(undecided) })}</p>}
+      {first !== null && (
+        <div class="actions">
+          <button
+            type="button"
+            class="main"
+            onClick={() => void app.run(() => app.suspects.goToCulprit())}
+          >
+            {text("divergence.go")}
+          </button>
+          <kbd>f</kbd>
+        </div>
+      )}
     </section>
   );
 }

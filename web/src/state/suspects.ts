@@ -127,11 +127,17 @@ export class Suspects {
     return page.items[0] ?? null;
   }
 
-  /** Goes to a culprit; without a number to the first, and to the next when it is there already. */
+  /**
+   * Goes to a culprit; without a number to the first, and to the next when it is there already.
+   * Where there is none, the first difference is where to look.
+   */
   async goToCulprit(at?: number): Promise<boolean> {
     await this.searching;
     const culprits = this.divergence.value?.culprits ?? [];
-    if (culprits.length === 0) return false;
+    if (culprits.length === 0) {
+      const first = this.divergence.value?.first_difference ?? null;
+      return first !== null && this.navigation.go({ side: "t", id: first.id });
+    }
     const here = culprits[this.culprit.value];
     const onIt = here !== undefined && this.navigation.selected.value?.t === here.id;
     const next = at ?? (onIt ? this.culprit.value + 1 : this.culprit.value);
