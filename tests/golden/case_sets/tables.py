@@ -1,4 +1,6 @@
 """msprobe compare: verdict, tables, gate."""
+import json
+
 from .builder import FC1, FC2, NET, Dump, case, small, stored, tensor
 
 COMPARE = "msprobe compare npu bench"
@@ -153,6 +155,16 @@ def gate():
     case("gate/before_unreadable", "1 comes before 3, 3 without --fail-on",
          [COMPARE, COMPARE + " --fail-on unreadable", COMPARE + " --fail-on error"],
          {"npu": real(1.0, content=b""), "bench": real(1.0)})
+    cut_off = small()
+    text = json.dumps({**cut_off.head, "data": cut_off.data}, indent=1)
+    cut_off.texts["dump.json"] = text[:int(len(text) * 0.7)]
+    case("gate/cut_off", "a dump.json that is cut off: 3, unreadable, --allow may know it",
+         [COMPARE, COMPARE + " --fail-on unreadable --json --junit out2/report.xml",
+          "msprobe compare bench npu --fail-on unreadable", "msprobe compare npu npu",
+          COMPARE + " --allow skips.yaml", "msprobe graph npu bench -o out"],
+         {"npu": cut_off, "bench": small(), "skips.yaml":
+          "allow:\n  - name: \"*.forward*\"\n    reason: the disk was full\n"
+          "  - name: dump.json\n    reason: the disk was full\n"}, prepare=["mkdir out2"])
     allow = ("allow:\n  - name: \"*.fc2.*\"\n    reason: not ported yet\n"
              "  - name: Functional.linear.1.forward\n    reason: its parent is not there\n")
     case("gate/allow", "--allow: known skips are no failure, also not with --fail-on unmatched",
