@@ -147,7 +147,7 @@ def gate():
         del part[FC2]
     lacking.construct["Functional.linear.1.forward"] = NET
     pair = {"npu": lacking, "bench": small()}
-    levels = ("culprit", "error", "warning", "unmatched", "unreadable")
+    levels = ("culprit", "error", "warning", "unmatched", "unreadable", "diverged")
     case("gate/fail_on", "--fail-on: 1 for each level that is found",
          [f"{COMPARE} --fail-on {level}" for level in levels], BAD)
     case("gate/fail_on_fine", "--fail-on on equal dumps gives 0",
@@ -155,6 +155,16 @@ def gate():
     case("gate/before_unreadable", "1 comes before 3, 3 without --fail-on",
          [COMPARE, COMPARE + " --fail-on unreadable", COMPARE + " --fail-on error"],
          {"npu": real(1.0, content=b""), "bench": real(1.0)})
+    late = small(out={FC1: 3.0, FC2: 3.0, RELU: 3.0}, inputs={FC1: 3.0, FC2: 3.0, RELU: 3.0})
+    case("gate/diverged", "--fail-on diverged: also where no node is to blame",
+         [COMPARE + " --fail-on culprit", COMPARE + " --fail-on diverged --junit out2/report.xml",
+          "msprobe graph npu bench -o out --fail-on diverged"],
+         {"npu": late, "bench": small()}, prepare=["mkdir out2"])
+    case("gate/damaged_rank", "a rank that cannot be read does not hide a culprit: 1, else 2",
+         [f"{COMPARE} --fail-on {level}" for level in ("culprit", "unreadable")]
+         + ["msprobe graph npu bench -o out --fail-on culprit"],
+         {"npu/step0/rank0": BAD["npu"], "npu/step0/rank1/dump.json": "\x00garbage",
+          "bench/step0/rank0": small(), "bench/step0/rank1": small()})
     cut_off = small()
     text = json.dumps({**cut_off.head, "data": cut_off.data}, indent=1)
     cut_off.texts["dump.json"] = text[:int(len(text) * 0.7)]
