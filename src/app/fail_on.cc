@@ -7,8 +7,8 @@
 namespace msprobe::app {
 
 const std::vector<std::string>& FailLevelWords() {
-  static const std::vector<std::string> words = {"error", "warning", "unmatched", "unreadable",
-                                                 "culprit", "diverged"};
+  static const std::vector<std::string> words = {"error",      "warning", "unmatched",
+                                                 "unreadable", "culprit", "diverged"};
   return words;
 }
 

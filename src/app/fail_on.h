@@ -27,9 +27,9 @@ Result<std::vector<FailLevel>> ParseFailOn(std::string_view text);
 const std::vector<std::string>& FailLevelWords();
 
 /// 0 fine, 1 divergence (--fail-on), 2 usage or bad input, 3 finished with unreadable tensors
-/// or records, 4 failed. What comes first of: 4 of a unit, 1, 2 of a unit (another one that cannot be
-/// read does not hide what was found), 3.
-/// With `allowed`, only what it does not know counts as unmatched and unreadable, and gives 1.
+/// or records, 4 failed. What comes first of: 4 of a unit, 1, 2 of a unit (another one that cannot
+/// be read does not hide what was found), 3. With `allowed`, only what it does not know counts as
+/// unmatched and unreadable, and gives 1.
 int ExitCode(std::span<const report::UnitSummary> units, const std::vector<FailLevel>& fail_on,
              const AllowList::Outcome* allowed);
 
