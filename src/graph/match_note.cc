@@ -33,9 +33,10 @@ std::string UnmatchedText(MatchReason reason, const Graph& graph, const Graph& o
       return "the other side's record is lost: dump.json is cut off";
     }
   }
-  std::string text(MatchReasonText(reason));
-  if (reason != MatchReason::kNoSuchName || !other.dump->is_cut_off()) return text;
-  return text + ": the other side's dump.json is cut off";
+  if (reason == MatchReason::kNoSuchName && other.dump->is_cut_off()) {
+    return "no such name: the other side's dump.json is cut off";
+  }
+  return std::string(MatchReasonText(reason));
 }
 
 std::string MatchNote(const Match& match, const Graph& target, const Graph& golden, NodeId node,
