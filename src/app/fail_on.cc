@@ -7,8 +7,8 @@
 namespace msprobe::app {
 
 const std::vector<std::string>& FailLevelWords() {
-  static const std::vector<std::string> words = {"error", "warning", "unmatched", "unreadable",
-                                                 "culprit"};
+  static const std::vector<std::string> words = {"error",      "warning", "unmatched",
+                                                 "unreadable", "culprit", "diverged"};
   return words;
 }
 
@@ -37,6 +37,8 @@ uint64_t LevelCount(const report::UnitSummary& unit, FailLevel level) {
       return unit.target.unmatched_total() + unit.golden.unmatched_total();
     case FailLevel::kUnreadable: return unit.unreadable_tensors + unit.unreadable_records;
     case FailLevel::kCulprit: return unit.culprit_count;
+    // A node may count as both, and as either alone: see report::OverallVerdict().
+    case FailLevel::kDiverged: return std::max(unit.errors, unit.divergence_count);
   }
   return 0;
 }
@@ -64,13 +66,14 @@ int ExitCode(std::span<const report::UnitSummary> units, const std::vector<FailL
     code = std::max(code, ExitCode(unit.status));
     if (unit.status.ok()) report::AddCounts(unit, &total);
   }
-  if (code != 0) return code;
+  if (code == 4) return code;
   if (allowed != nullptr && !allowed->unknown.empty()) return 1;
   for (const FailLevel level : fail_on) {
     const bool known =
         allowed != nullptr && (level == FailLevel::kUnmatched || level == FailLevel::kUnreadable);
     if (total.compared && !known && LevelCount(total, level) > 0) return 1;
   }
+  if (code != 0) return code;
   return allowed == nullptr && LevelCount(total, FailLevel::kUnreadable) > 0 ? 3 : 0;
 }
 

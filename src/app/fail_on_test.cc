@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "base/file.h"
+#include "report/unit_details.h"
 
 namespace msprobe::app {
 namespace {
@@ -55,6 +56,21 @@ TEST(FailOnTest, EachLevelLooksAtItsOwnCount) {
   EXPECT_EQ(ExitCode(OneUnit(unit), {FailLevel::kCulprit}), 1);
 }
 
+TEST(FailOnTest, DivergedIsWhatTheVerdictSays) {
+  report::UnitSummary unit = ComparedUnit();
+  EXPECT_EQ(ExitCode(OneUnit(unit), {FailLevel::kDiverged}), 0);
+  unit.divergence_count = 1;  // no node is to blame
+  EXPECT_EQ(ExitCode(OneUnit(unit), {FailLevel::kCulprit}), 0);
+  EXPECT_EQ(ExitCode(OneUnit(unit), {FailLevel::kDiverged}), 1);
+  unit = ComparedUnit();
+  unit.errors = 1;
+  EXPECT_EQ(ExitCode(OneUnit(unit), {FailLevel::kDiverged}), 1);
+  EXPECT_EQ(report::OverallVerdict(OneUnit(unit)), report::Verdict::kDiverged);
+  unit = ComparedUnit();
+  unit.golden.matched = 4;  // incomplete
+  EXPECT_EQ(ExitCode(OneUnit(unit), {FailLevel::kDiverged}), 0);
+}
+
 TEST(FailOnTest, DivergenceComesBeforeUnreadableTensors) {
   report::UnitSummary unit = ComparedUnit();
   unit.unreadable_tensors = 2;
@@ -68,6 +84,17 @@ TEST(FailOnTest, TooLittleMemoryIsAFailureAndNoBadInput) {
   EXPECT_EQ(app::ExitCode(OutOfMemoryError("use fewer threads")), 4);
   EXPECT_EQ(app::ExitCode(base::ReadError("cannot open the file", EACCES, "dump.json")), 2);
   EXPECT_EQ(app::ExitCode(base::ReadError("cannot open the file", EIO, "dump.json")), 4);
+}
+
+TEST(FailOnTest, ADamagedUnitDoesNotHideWhatOthersFound) {
+  std::vector<report::UnitSummary> units = OneUnit(ComparedUnit());
+  units[0].culprit_count = 1;
+  units.push_back({});
+  units.back().status = CorruptError("dump.json is damaged");
+  EXPECT_EQ(ExitCode(units, {FailLevel::kCulprit}), 1);
+  EXPECT_EQ(ExitCode(units, {FailLevel::kUnreadable}), 2);
+  units.back().status = IoError("cannot write the file", 28);
+  EXPECT_EQ(ExitCode(units, {FailLevel::kCulprit}), 4);
 }
 
 TEST(FailOnTest, AFailedUnitDecides) {

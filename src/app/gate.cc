@@ -59,7 +59,8 @@ bool Counts(FailLevel level, const NotCompared& node) {
     case FailLevel::kUnreadable: return node.kind == NotCompared::Kind::kUnreadable;
     case FailLevel::kWarning: return node.kind == NotCompared::Kind::kLeftOut;
     case FailLevel::kError:
-    case FailLevel::kCulprit: break;
+    case FailLevel::kCulprit:
+    case FailLevel::kDiverged: break;
   }
   return false;
 }
@@ -121,10 +122,13 @@ class SuiteMaker {
     for (const NotCompared* node : listed.not_compared) {
       if (Counts(level, *node)) names.Add(node->name, node->reason);
     }
-    if (level == FailLevel::kCulprit) {
+    if (level == FailLevel::kCulprit || level == FailLevel::kDiverged) {
       for (const report::DivergedNode* node : listed.culprits) {
         names.Add(node->name, node->reason);
       }
+    }
+    if (level == FailLevel::kDiverged && unit.first_difference) {
+      names.Add(unit.first_difference->name, unit.first_difference->reason);
     }
     if (level == FailLevel::kError) {
       for (const report::ListedNode& node : unit.suspects) {

@@ -130,6 +130,19 @@ TEST_F(GateTest, JUnitListsOfEachUnitOnlyItsOwn) {
   EXPECT_EQ(CaseOf(verdict.suites[1], "culprit").text, "culprit1: \n");
 }
 
+TEST_F(GateTest, JUnitNamesTheFirstDifferenceWhereNobodyIsToBlame) {
+  units_[0].divergence_count = 4;
+  units_[0].first_difference.emplace().name = "first";
+  units_[0].first_difference->reason = "its inputs differ";
+  report_.units = units_;
+  gate_.junit = "report.xml";
+  gate_.fail_on = {FailLevel::kDiverged};
+  const report::JUnitCase one = CaseOf(Judge(gate_, report_).suites.at(0), "diverged");
+  EXPECT_EQ(one.outcome, report::JUnitCase::Outcome::kFail);
+  EXPECT_EQ(one.message, "diverged: 4");
+  EXPECT_EQ(one.text, "first: its inputs differ\n");
+}
+
 TEST_F(GateTest, JUnitListsWhatTheAllowListDoesNotKnow) {
   Skip(NotCompared::Kind::kUnmatched, "known");
   for (int i = 0; i < 23; ++i) {

@@ -38,6 +38,17 @@ void BindDouble(int index, double value, Statement* statement) {
   std::isnan(value) ? statement->BindNull(index) : statement->BindDouble(index, value);
 }
 
+/// The columns of a row that are NaN: in SQL those are null, as if nothing had been recorded.
+class NanList {
+ public:
+  void Add(std::string_view column) { text_.append(text_.empty() ? "" : ",").append(column); }
+  void Clear() { text_.clear(); }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
 Status Insert(Statement* statement) {
   MSPROBE_ASSIGN_OR_RETURN(const bool more, statement->Step());
   (void)more;
@@ -49,7 +60,8 @@ CREATE TABLE entries (step INTEGER, rank INTEGER, entry INTEGER, name TEXT, kind
   direction TEXT, class TEXT, api TEXT, call INTEGER, parent TEXT, stack INTEGER);
 CREATE TABLE tensors (step INTEGER, rank INTEGER, entry INTEGER, node TEXT, name TEXT,
   section TEXT, type TEXT, dtype TEXT, shape TEXT, value TEXT, max REAL, min REAL, mean REAL,
-  norm REAL, requires_grad INTEGER, data_name TEXT, md5 TEXT);
+  norm REAL, requires_grad INTEGER, data_name TEXT, md5 TEXT,
+  nan TEXT);
 CREATE TABLE stacks (step INTEGER, rank INTEGER, stack INTEGER, place INTEGER, frame TEXT);
 BEGIN;
 )sql";
@@ -81,7 +93,7 @@ class DumpFiller {
         filler.entry_, database->Prepare("INSERT INTO entries VALUES (?,?,?,?,?,?,?,?,?,?,?)"));
     MSPROBE_ASSIGN_OR_RETURN(
         filler.tensor_,
-        database->Prepare("INSERT INTO tensors VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"));
+        database->Prepare("INSERT INTO tensors VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"));
     MSPROBE_ASSIGN_OR_RETURN(filler.stack_,
                              database->Prepare("INSERT INTO stacks VALUES (?,?,?,?,?)"));
     return filler;
@@ -160,9 +172,14 @@ class DumpFiller {
     BindText(7, value.dtype_text, &tensor_);
     BindText(8, value.shape_text, &tensor_);
     BindText(9, value.value_text, &tensor_);
+    NanList nan;
     int column = 10;
-    for (const dump::Statistic* statistic : {&value.max, &value.min, &value.mean, &value.norm}) {
-      BindDouble(column++, statistic->has_number() ? statistic->number : NAN, &tensor_);
+    for (const auto& [name, statistic] :
+         {std::pair{"max", &value.max}, std::pair{"min", &value.min},
+          std::pair{"mean", &value.mean}, std::pair{"norm", &value.norm}}) {
+      const double number = statistic->has_number() ? statistic->number : NAN;
+      if (statistic->has_number() && std::isnan(number)) nan.Add(name);
+      BindDouble(column++, number, &tensor_);
     }
     BindNumber(14,
                value.requires_grad == dump::Flag::kAbsent
@@ -171,6 +188,7 @@ class DumpFiller {
                &tensor_);
     BindText(15, value.data_name, &tensor_);
     BindText(16, value.md5, &tensor_);
+    BindText(17, nan.text(), &tensor_);
     return Insert(&tensor_);
   }
 
@@ -243,6 +261,7 @@ class ComparisonFiller final : public UnitSink {
     columns_ = AllColumns();
     std::string rows = "CREATE TABLE rows (step INTEGER, rank INTEGER, node TEXT, golden_node TEXT";
     for (const std::string& column : columns_) rows += ", " + column;
+    rows += ", nan TEXT";
     MSPROBE_RETURN_IF_ERROR(
         database_.Execute((std::string(kComparisonTables) + rows + ");BEGIN;").c_str()));
     MSPROBE_ASSIGN_OR_RETURN(node_,
@@ -328,11 +347,15 @@ class ComparisonFiller final : public UnitSink {
     constexpr int kFixed = 4;
     std::string sql = "INSERT INTO rows (step, rank, node, golden_node";
     std::string marks = "?,?,?,?";
+    std::vector<std::string> columns;
     for (const std::string_view name : report::ColumnNames(comparison.mode)) {
-      sql += ", " + ColumnSqlName(name);
+      columns.push_back(ColumnSqlName(name));
+      sql += ", " + columns.back();
       marks += ",?";
     }
-    MSPROBE_ASSIGN_OR_RETURN(Statement row, database_.Prepare(sql + ") VALUES (" + marks + ")"));
+    MSPROBE_ASSIGN_OR_RETURN(Statement row,
+                             database_.Prepare(sql + ", nan) VALUES (" + marks + ",?)"));
+    NanList nan;
     const report::TableRows rows(comparison);
     report::RowCells cells(comparison);
     Status status;
@@ -342,15 +365,20 @@ class ComparisonFiller final : public UnitSink {
       BindNumber(1, unit.rank, &row);
       BindText(2, one.target_node, &row);
       BindText(3, one.golden_node, &row);
+      nan.Clear();
       int index = kFixed;
       for (const report::Cell& cell : cells.Fill(one)) {
         if (cell.kind == report::CellKind::kText) {
           row.BindText(index, cell.text);
         } else {
+          if (cell.kind != report::CellKind::kNone && std::isnan(cell.number)) {
+            nan.Add(columns[static_cast<size_t>(index - kFixed)]);
+          }
           BindDouble(index, cell.number, &row);
         }
         ++index;
       }
+      BindText(index, nan.text(), &row);
       status = Insert(&row);
     });
     return status;

@@ -67,6 +67,7 @@ struct Work {
   base::Diagnostics diagnostics;
   std::optional<size_t> target_link;  ///< into the linkers of its step
   std::optional<size_t> golden_link;
+  uint64_t cut_off = 0;  ///< its dumps that lost records at their end
   report::UnitSummary summary;
   report::UnitDetails details;
   compare::RankTrace trace;
@@ -296,7 +297,8 @@ void JobRunner::RunUnit(size_t index, size_t inner_threads) {
     Name(work.plan, &work.summary);
     work.summary.status = std::move(status);
   }
-  work.summary.unreadable_records = work.diagnostics.count(base::DiagnosticKind::kUnreadableRecord);
+  work.summary.unreadable_records =
+      work.diagnostics.count(base::DiagnosticKind::kUnreadableRecord) + work.cut_off;
   work.summary.seconds = SecondsSince(start);
   if (!cancelled()) observer_.UnitFinished(index, work.summary);
 }
@@ -346,6 +348,9 @@ Result<JobRunner::Graphs> JobRunner::BuildBoth(Work* work, size_t inner_threads)
 Status JobRunner::CompareUnit(size_t index, size_t inner_threads) {
   Work& work = works_[index];
   MSPROBE_ASSIGN_OR_RETURN(const Graphs graphs, BuildBoth(&work, inner_threads));
+  for (const GraphPointer& graph : {graphs.target, graphs.golden}) {
+    work.cut_off += graph != nullptr && graph->dump->is_cut_off();
+  }
   if (work.target_link) target_links_.Link(*work.target_link, graphs.target.get());
   observer_.UnitProgress(index, 0.3);
   if (cancelled()) return CancelledError();
@@ -449,6 +454,7 @@ Result<compare::DivergenceReport> JobRunner::JudgeWithReference(size_t index, co
   ThreeRuns runs{graphs.target, graphs.golden, nullptr};
   MSPROBE_ASSIGN_OR_RETURN(runs.reference, Build(*works_[index].plan.reference, inner_threads,
                                                  &works_[index].diagnostics));
+  works_[index].cut_off += runs.reference->dump->is_cut_off();
   return JudgeByReference(
       runs, match, tolerance_, inner_threads,
       [&](const GraphPointer& target, const GraphPointer& golden, bool map_names) {

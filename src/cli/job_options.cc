@@ -188,7 +188,7 @@ std::vector<OptionSpec> GateOptionSpecs() {
   return {
       Value("--fail-on", "LEVELS",
             "exit with 1 if the comparison found any of these (comma list): error, warning (or "
-            "worse), unmatched, unreadable, culprit"),
+            "worse), unmatched, unreadable, culprit, diverged (the verdict)"),
       File("--allow", "YAML",
            "known skips, by name or pattern with a reason; exit with 1 if anything else is "
            "unmatched, unreadable or left out"),

@@ -97,7 +97,8 @@ bool NodeComparer::ComparePair(graph::NodeId target_node, graph::NodeId golden_n
   const MatchReason reason = CheckPair(target_node, readable);
   if (reason != MatchReason::kNone && sides_.match.unchecked == graph::RecordRule::kSame) {
     result->status = NodeStatus::kUnmatched;
-    result->reason = results_.reasons.Intern(graph::MatchReasonText(reason));
+    result->reason = results_.reasons.Intern(
+        graph::UnmatchedText(reason, sides_.target, sides_.golden, target_node));
     return true;
   }
   mismatch_ = reason == MatchReason::kOtherDType ? MatchReason::kNone : reason;

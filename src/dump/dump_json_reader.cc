@@ -75,6 +75,7 @@ Status DumpJsonReader::ReadTopLevel(base::Diagnostics* diagnostics) {
     }
     return Status::Ok();
   }
+  is_cut_off_ = true;
   file_.ReportTorn(scanner.whole_end(), diagnostics);
   return Status::Ok();
 }

@@ -23,6 +23,8 @@ class DumpJsonReader {
 
   /// It is a debug.json: an entry is a value that somebody saved, not a call.
   bool holds_values() const { return holds_values_; }
+  /// It ends inside "data", or before the braces that close it: records are lost.
+  bool is_cut_off() const { return is_cut_off_; }
   Task task() const { return task_; }
   std::string_view task_text() const { return task_text_; }
   std::string_view level() const { return level_; }
@@ -62,6 +64,7 @@ class DumpJsonReader {
   std::string_view framework_;
   std::string_view dump_data_dir_;
   bool holds_values_ = false;
+  bool is_cut_off_ = false;
   bool has_data_ = false;
   std::vector<Entry> entries_;
   NameIndex index_;

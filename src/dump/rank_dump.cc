@@ -59,6 +59,7 @@ class MappedRankDump : public RankDump {
   bool has_statistics() const override { return has_statistics_; }
   uint64_t bytes() const override { return dump_.size() + stack_.size() + construct_.size(); }
 
+  bool is_cut_off() const override { return dump_.is_cut_off(); }
   size_t entry_count() const override { return dump_.entry_count(); }
   std::string_view entry_name(EntryId entry) const override { return dump_.name(entry); }
   EntryId Find(std::string_view name) const override { return dump_.Find(name); }

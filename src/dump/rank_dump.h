@@ -57,6 +57,8 @@ class RankDump {
   virtual bool has_statistics() const = 0;  ///< some tensor carries Max/Min/Mean/Norm
   virtual uint64_t bytes() const = 0;       ///< size of the json files
 
+  /// dump.json ends too early: what came behind its last whole record is lost.
+  virtual bool is_cut_off() const { return false; }
   virtual size_t entry_count() const = 0;
   virtual std::string_view entry_name(EntryId entry) const = 0;
   virtual EntryId Find(std::string_view name) const = 0;

@@ -416,5 +416,14 @@ TEST_F(RankDumpTest, ReadsFromSeveralThreads) {
   EXPECT_EQ(wrong, std::vector<int>(4, 0));
 }
 
+TEST_F(RankDumpTest, SaysThatRecordsAreLost) {
+  EXPECT_FALSE(Open()->is_cut_off());
+  Write("dump.json", kDump.substr(0, kDump.find("\"Module.net")));
+  EXPECT_TRUE(Open()->is_cut_off());
+  Write("dump.json", kDump);
+  Write("stack.json", kStack.substr(0, kStack.size() - 3));
+  EXPECT_FALSE(Open()->is_cut_off()) << "only a stack is lost";
+}
+
 }  // namespace
 }  // namespace msprobe::dump

@@ -92,8 +92,12 @@ struct Match {
 /// but says so).
 void BreakPair(NodeId target, MatchReason reason, Match* match);
 
+/// Why `node` of `graph` has no partner: the text of `reason`, or that a dump.json which is cut off
+/// lost a record.
+std::string UnmatchedText(MatchReason reason, const Graph& graph, const Graph& other, NodeId node);
+
 /// What kAuto has to say of a target node: "matched automatically, confidence 0.85", "part of a
-/// fused projection: q_proj, k_proj, v_proj = linear_qkv"; else the text of its reason.
+/// fused projection: q_proj, k_proj, v_proj = linear_qkv"; else UnmatchedText().
 std::string MatchNote(const Match& match, const Graph& target, const Graph& golden, NodeId node,
                       bool is_target);
 

@@ -20,7 +20,24 @@ std::string ListNames(const Graph& graph, const std::vector<NodeId>& ids) {
   return text;
 }
 
+bool HasLostRecord(const Graph& graph, NodeId node) {
+  return graph.dump->is_cut_off() && node != kNoNode && graph.nodes[node].entry == dump::kNoEntry;
+}
+
 }  // namespace
+
+std::string UnmatchedText(MatchReason reason, const Graph& graph, const Graph& other, NodeId node) {
+  if (reason == MatchReason::kOtherCount) {
+    if (HasLostRecord(graph, node)) return "its record is lost: dump.json is cut off";
+    if (HasLostRecord(other, other.Find(graph.nodes[node].name))) {
+      return "the other side's record is lost: dump.json is cut off";
+    }
+  }
+  if (reason == MatchReason::kNoSuchName && other.dump->is_cut_off()) {
+    return "no such name: the other side's dump.json is cut off";
+  }
+  return std::string(MatchReasonText(reason));
+}
 
 std::string MatchNote(const Match& match, const Graph& target, const Graph& golden, NodeId node,
                       bool is_target) {
@@ -38,7 +55,8 @@ std::string MatchNote(const Match& match, const Graph& target, const Graph& gold
     return "matched automatically, confidence " +
            base::FormatNumber(confidence, std::chars_format::fixed, 2);
   }
-  return std::string(MatchReasonText(reason));
+  return is_target ? UnmatchedText(reason, target, golden, node)
+                   : UnmatchedText(reason, golden, target, node);
 }
 
 }  // namespace msprobe::graph

@@ -36,6 +36,8 @@ class Collector {
       Add(NotCompared::Kind::kUnreadable, damaged.golden,
           std::string(graph.nodes[damaged.node].name), comparison_.reasons[damaged.reason]);
     }
+    AddCutOff(*comparison_.target, false);
+    AddCutOff(*comparison_.golden, true);
     return std::move(details_);
   }
 
@@ -111,6 +113,13 @@ class Collector {
     if (comparison_.match.target_of_golden[id] != graph::kNoNode) return;
     Add(NotCompared::Kind::kUnmatched, true, std::string(node.name),
         graph::MatchNote(comparison_.match, *comparison_.target, *comparison_.golden, id, false));
+  }
+
+  /// How many records are lost is not known, if both sides lost the same not even that any are.
+  void AddCutOff(const graph::Graph& graph, bool golden) {
+    if (!graph.dump->is_cut_off()) return;
+    Add(NotCompared::Kind::kUnreadable, golden, "dump.json",
+        "the file is cut off: records at its end are lost");
   }
 
   const Comparison& comparison_;

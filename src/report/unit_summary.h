@@ -64,7 +64,7 @@ struct UnitSummary {
   uint64_t warnings = 0;            ///< nodes
   uint64_t errors = 0;              ///< nodes
   uint64_t unreadable_tensors = 0;
-  uint64_t unreadable_records = 0;                   ///< of dump.json
+  uint64_t unreadable_records = 0;  ///< of dump.json; one that is cut off counts as one
   std::array<uint64_t, kOverflowLevels> overflow{};  ///< by graph::OverflowLevel
 
   uint64_t suspect_count = 0;

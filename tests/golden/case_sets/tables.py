@@ -1,4 +1,6 @@
 """msprobe compare: verdict, tables, gate."""
+import json
+
 from .builder import FC1, FC2, NET, Dump, case, small, stored, tensor
 
 COMPARE = "msprobe compare npu bench"
@@ -139,13 +141,37 @@ def matching():
          {"npu": other, "bench": small(), "map.yaml": "Net:\n  dense1: fc1\n"})
 
 
+def gate_of_runs():
+    """Runs that differ without a culprit, or are damaged."""
+    late = small(out={FC1: 3.0, FC2: 3.0, RELU: 3.0}, inputs={FC1: 3.0, FC2: 3.0, RELU: 3.0})
+    case("gate/diverged", "--fail-on diverged: also where no node is to blame",
+         [COMPARE + " --fail-on culprit", COMPARE + " --fail-on diverged --junit out2/report.xml",
+          "msprobe graph npu bench -o out --fail-on diverged"],
+         {"npu": late, "bench": small()}, prepare=["mkdir out2"])
+    case("gate/damaged_rank", "a rank that cannot be read does not hide a culprit: 1, else 2",
+         [f"{COMPARE} --fail-on {level}" for level in ("culprit", "unreadable")]
+         + ["msprobe graph npu bench -o out --fail-on culprit"],
+         {"npu/step0/rank0": BAD["npu"], "npu/step0/rank1/dump.json": "\x00garbage",
+          "bench/step0/rank0": small(), "bench/step0/rank1": small()})
+    cut_off = small()
+    text = json.dumps({**cut_off.head, "data": cut_off.data}, indent=1)
+    cut_off.texts["dump.json"] = text[:int(len(text) * 0.7)]
+    case("gate/cut_off", "a dump.json that is cut off: 3, unreadable, --allow may know it",
+         [COMPARE, COMPARE + " --fail-on unreadable --json --junit out2/report.xml",
+          "msprobe compare bench npu --fail-on unreadable", "msprobe compare npu npu",
+          COMPARE + " --allow skips.yaml", "msprobe graph npu bench -o out"],
+         {"npu": cut_off, "bench": small(), "skips.yaml":
+          "allow:\n  - name: \"*.forward*\"\n    reason: the disk was full\n"
+          "  - name: dump.json\n    reason: the disk was full\n"}, prepare=["mkdir out2"])
+
+
 def gate():
     lacking = small(out={RELU: 3.0})
     for part in (lacking.data, lacking.construct, lacking.stack):
         del part[FC2]
     lacking.construct["Functional.linear.1.forward"] = NET
     pair = {"npu": lacking, "bench": small()}
-    levels = ("culprit", "error", "warning", "unmatched", "unreadable")
+    levels = ("culprit", "error", "warning", "unmatched", "unreadable", "diverged")
     case("gate/fail_on", "--fail-on: 1 for each level that is found",
          [f"{COMPARE} --fail-on {level}" for level in levels], BAD)
     case("gate/fail_on_fine", "--fail-on on equal dumps gives 0",
@@ -236,10 +262,18 @@ def queries():
           "entries' --limit 2", "msprobe query npu 'select name from entries' --limit 2 --json",
           "msprobe query npu 'select 1' --limit x", "msprobe query npu 'select 1' --timeout 0",
           "msprobe query npu 'select 1' --json --csv"], {"npu": small()})
-    case("query/special_values", "NaN is null, infinities are texts in json",
+
+
+def odd_queries():
+    case("query/special_values", "NaN is null and named in nan, infinities are texts in json",
          ["msprobe query npu 'select max, mean from tensors where mean > 1' --json",
-          "msprobe query npu 'select max, mean from tensors where mean > 1' --csv"],
-         {"npu": small(out={RELU: tensor(Max=float("nan"), Mean=float("inf"))})})
+          "msprobe query npu 'select max, mean from tensors where mean > 1' --csv",
+          "msprobe query npu 'select node, name, nan from tensors where nan is not null'",
+          "msprobe query npu 'select node, name from tensors where mean = 9e999'",
+          "msprobe query npu 'select target_name, nan from rows where nan is not null' -gp bench",
+          "msprobe query bench 'select target_name, nan from rows where nan is not null' -gp npu"],
+         {"npu": small(out={RELU: tensor(Max=float("nan"), Mean=float("inf"))}),
+          "bench": small()})
     case("query/damaged", "damaged records and tensor files are told and the answer is printed: 3",
          ["msprobe query npu 'select count(*) from tensors'",
           "msprobe query npu 'select count(*) from rows' -gp bench",
@@ -301,6 +335,8 @@ def make():
     rows()
     matching()
     gate()
+    gate_of_runs()
     queries()
+    odd_queries()
     answers()
     errors()

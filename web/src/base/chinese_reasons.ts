@@ -53,6 +53,11 @@ const SENTENCES: Record<string, string> = {
   "not compared: no checksum on either side": "未比对：两侧均没有校验值",
   "not compared: no checksum of the same kind on both sides": "未比对：两侧没有同类校验值",
   "no such name": "另一侧没有同名节点",
+  "no such name: the other side's dump.json is cut off":
+    "另一侧没有同名节点：其 dump.json 不完整（末尾缺失）",
+  "its record is lost: dump.json is cut off": "本侧记录已丢失：dump.json 不完整（末尾缺失）",
+  "the other side's record is lost: dump.json is cut off":
+    "另一侧的记录已丢失：dump.json 不完整（末尾缺失）",
   "other parent": "父节点不同",
   "parent unmatched": "父节点未匹配",
   "other number of inputs or outputs": "输入或输出的个数不同",
