@@ -23,6 +23,11 @@ await journey(async (page) => {
       cells[0].getBoundingClientRect().left,
     ]);
   await page.setViewportSize({ width: 900, height: 720 });
+  // The page scrolls, not a slit of it.
+  const [high, wanted] = await page
+    .locator(".tab-content")
+    .evaluate((content) => [content.clientHeight, Math.min(content.scrollHeight, innerHeight / 2)]);
+  assert.ok(high >= wanted, `${high} of ${wanted} pixels`);
   const [, begin] = await lefts();
   await page.locator(".tab-content").evaluate((content) => content.scrollTo(9999, 0));
   await page.locator(".tab-content.aside").waitFor();
