@@ -102,6 +102,9 @@ TEST(NodeListsTest, FilterSeekAndOverview) {
   EXPECT_EQ(ListNodes(unit, Side::kTarget, *NodeFilter::Parse("unmatched", "", bands), 0, 9).total,
             3U);
   EXPECT_EQ(CountNodes(unit, bands).culprits, 1U);
+  unit.target.roles[3] = unit.target.roles[4] = compare::Role::kUndecidable;
+  unit.target.status[4] = compare::NodeStatus::kUnreadable;
+  EXPECT_EQ(CountNodes(unit, bands).undecided, 1U);
   const std::vector<OverviewBin> bins = Overview(unit, 2);
   EXPECT_EQ(bins[1].node.id, 4U);
   EXPECT_EQ(NodeFilter::Parse("band", "5", bands).status().code(), StatusCode::kInvalidArgument);

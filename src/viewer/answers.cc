@@ -227,6 +227,7 @@ void WriteUnit(const UnitIndex& unit, std::span<const visfile::Band> bands, Json
   json->Key("worst");
   WriteIndex(unit.target.size() > 0 ? unit.target.worst[0] : std::nanf(""), json);
   json->Key("culprits").UInt(counts.culprits);
+  json->Key("undecided").UInt(counts.undecided);
   const Strips strips = StripsOf(unit, bands);
   json->Key("strip").String(strips.index);
   WriteStrip("strip_status", strips.status, json);

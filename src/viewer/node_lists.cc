@@ -181,6 +181,9 @@ UnitCounts CountNodes(const UnitIndex& unit, std::span<const visfile::Band> band
     counts.high += target.overflow[id] == OverflowLevel::kHigh;
     counts.critical += target.overflow[id] == OverflowLevel::kCritical;
     counts.culprits += target.roles[id] == Role::kCulprit;
+    // What cannot be read may agree.
+    counts.undecided +=
+        target.roles[id] == Role::kUndecidable && target.status[id] != NodeStatus::kUnreadable;
   }
   for (uint32_t id = 1; id < unit.golden.size(); ++id) {
     if (unit.golden.partners[id] == graph::kNoNode) ++counts.unmatched_golden;

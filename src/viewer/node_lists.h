@@ -65,6 +65,7 @@ struct UnitCounts {
   uint64_t pass = 0, warning = 0, error = 0, unreadable = 0;
   uint64_t medium = 0, high = 0, critical = 0;
   uint64_t culprits = 0;
+  uint64_t undecided = 0;  ///< differ, and it cannot be told who is to blame
 };
 UnitCounts CountNodes(const visfile::UnitIndex& unit, std::span<const visfile::Band> bands);
 

@@ -280,6 +280,9 @@ export function unitOf(step: number, rank: number, micro: number, unit: Embedded
     nodes: [unit.target.length, unit.golden.length],
     worst: unit.target[0]?.worst ?? null,
     culprits: count("role", "culprit"),
+    undecided: data
+      .list("t", { by: "role", value: "undecidable" })
+      .filter(({ status }) => status !== "unreadable").length,
     ...stripsOf(data),
     counts: {
       bands: BANDS.map((_, i) => data.list("t", { by: "band", value: String(i) }).length),

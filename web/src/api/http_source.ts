@@ -24,6 +24,7 @@ function completeUnit(unit: UnitAnswer): Unit {
     nodes: [0, 0],
     worst: null,
     culprits: 0,
+    undecided: 0,
     ...unit,
     counts: unit.counts ?? {
       ...{ bands: [], unmatched: [0, 0], pass: 0, warning: 0, error: 0, unreadable: 0 },

@@ -49,6 +49,8 @@ export interface Unit {
   nodes: [number, number];
   worst: number | null;
   culprits: number;
+  /** Nodes that differ, of which it cannot be told who is to blame. */
+  undecided: number;
   counts: UnitCounts;
   /** The run in parts: the worst band of each, 'u' for unmatched, '.' for nothing. */
   strip?: string;

@@ -1,12 +1,13 @@
 // @vitest-environment happy-dom
 import { h, render } from "preact";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { transformer } from "../../test_server/graphs";
 import { EmbeddedSource } from "../api/embedded_source";
 import type { EmbeddedBrief, Role } from "../api/types";
 import { parsePlace } from "../model/place";
 import { App } from "../state/app";
 import { DivergenceCard, shortFrame } from "./divergence_card";
+import { handleKey } from "./keyboard";
 
 it("shortens a frame to file, line and code", () => {
   expect(
@@ -47,4 +48,27 @@ it("leads to the first difference where no node is to blame, and says why it can
   expect(said).toContain(reason);
   expect(said).toContain("Of 3 nodes it could not be decided");
   expect(said).not.toContain("not recorded");
+});
+
+it("leads from a rank that is fine to the one where the whole run diverges first", async () => {
+  // Of the four ranks of a step the third and the fourth have a culprit.
+  const app = new App(new EmbeddedSource(transformer("f", 4, 4, 2)));
+  await app.show(parsePlace("file=f&step=1&rank=0"));
+  const drawn = async () => {
+    render(h(DivergenceCard, { app }), document.body);
+    await new Promise((done) => setTimeout(done, 20));
+    return document.querySelector(".divergence")?.textContent ?? "";
+  };
+  expect(await drawn()).toContain("The whole run diverges first in step 0, rank 2.");
+  expect(document.querySelector(".divergence.none")).toBe(null);
+  const key = new KeyboardEvent("keydown", { key: "f" });
+  Object.defineProperty(key, "target", { value: document.body });
+  handleKey(app, key);
+  await vi.waitFor(() => expect(app.workspace.unit.value).toMatchObject({ step: 0, rank: 2 }));
+  const culprit = app.suspects.divergence.value?.culprits[0]?.name;
+  await vi.waitFor(() => expect(app.navigation.selected.value?.name).toBe(culprit));
+  expect(culprit).toBeDefined();
+  expect(await drawn()).not.toContain("whole run");
+  await app.show(parsePlace("file=f&step=0&rank=3"));
+  expect(await drawn()).toContain("The whole run diverges first in step 0, rank 2.");
 });

@@ -50,6 +50,7 @@ export function DivergenceCard({ app }: { app: App }) {
           </span>
         )}
       </div>
+      <Elsewhere app={app} />
     </section>
   );
 }
@@ -75,11 +76,14 @@ function WhereAndWhy({ divergence: { name, reason, frame } }: { divergence: Dive
 function NoCulprit({ report, app }: { report: DivergenceReport; app: App }) {
   const worst = app.workspace.unit.value?.worst ?? null;
   const bands = app.workspace.bands.value;
+  const at = app.workspace.u.value;
   const { undecided, first_difference: first } = report;
   const fine = first === null && (worst === null || worst < (bands.at(-1)?.lo ?? 1));
+  // A rank that is fine must not hide that another one is not.
+  const elsewhere = (app.workspace.divergent.value ?? at) !== at;
   const found = first === null ? "divergence.not_found" : "divergence.no_culprit";
   return (
-    <section class={fine ? "divergence none" : "divergence"}>
+    <section class={fine && !elsewhere ? "divergence none" : "divergence"}>
       <h2>{text(first === null ? "divergence.first" : "divergence.first_difference")}</h2>
       {first !== null && <WhereAndWhy divergence={first} />}
       <p>{text(fine ? "divergence.none" : found)}</p>
@@ -96,7 +100,37 @@ function NoCulprit({ report, app }: { report: DivergenceReport; app: App }) {
           <kbd>f</kbd>
         </div>
       )}
+      <Elsewhere app={app} leads={first === null} />
     </section>
+  );
+}
+
+/** Where the whole run diverges first, if that is in another step or rank than the one shown. */
+function Elsewhere({ app, leads = false }: { app: App; leads?: boolean }) {
+  const { divergent, file, u } = app.workspace;
+  const units = file.value?.units ?? [];
+  const pending = units.filter((unit) => unit.pending === true).length;
+  const at = divergent.value;
+  const unit = at === null || at === u.value ? undefined : units[at];
+  return (
+    <>
+      {pending > 0 && <p>{text("divergence.pending", { count: groupDigits(pending) })}</p>}
+      {unit !== undefined && (
+        <>
+          <p>{text("divergence.elsewhere", { step: unit.step ?? "–", rank: unit.rank ?? "–" })}</p>
+          <div class="actions">
+            <button
+              type="button"
+              class={leads ? "main" : "plain"}
+              onClick={() => void app.run(() => app.goToFirst())}
+            >
+              {text("divergence.go_there")}
+            </button>
+            {leads && <kbd>f</kbd>}
+          </div>
+        </>
+      )}
+    </>
   );
 }
 

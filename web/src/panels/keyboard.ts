@@ -26,7 +26,7 @@ function pageKeys(app: App): Record<string, () => void> {
     N: () => step(app, false),
     f: () =>
       void app.run(async () => {
-        if (await suspects.goToCulprit()) return;
+        if ((await suspects.goToCulprit()) || (await app.goToFirst())) return;
         if (!app.workspace.comparison.value) app.say(text("divergence.single"));
         else if (suspects.divergence.value !== null) app.say(text("divergence.none"));
       }),

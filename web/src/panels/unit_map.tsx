@@ -41,6 +41,12 @@ export function UnitMap({ app }: { app: App }) {
           </div>
         ))}
       </div>
+      {units.some((unit) => unit.culprits > 0) && (
+        <p class="unit-signs">
+          <i class="unit with-culprit" aria-hidden="true" />
+          {text("units.culprit")}
+        </p>
+      )}
     </section>
   );
 }

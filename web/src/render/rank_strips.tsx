@@ -53,7 +53,7 @@ export function RankStrips({ app }: { app: App }) {
           type="button"
           key={u}
           tabIndex={-1}
-          class={u === workspace.u.value ? "here" : ""}
+          class={`${u === workspace.u.value ? "here" : ""} ${unit.culprits > 0 ? "with-culprit" : ""}`}
           title={text("overview.rank", { rank: unit.rank ?? "–" })}
           onClick={(event) => go(event, u)}
         >

@@ -211,6 +211,14 @@ export class App {
     return this.bring((mine) => this.bringUnit(u, micro, mine));
   }
 
+  /** To the first divergence of the whole run, whichever step and rank it is in. */
+  async goToFirst(): Promise<boolean> {
+    const u = this.workspace.divergent.value;
+    if (u === null) return false;
+    if (u !== this.workspace.u.value && !(await this.showUnit(u))) return true;
+    return this.suspects.goToCulprit(0);
+  }
+
   private async bringUnit(u: number, micro: number | null, mine: number): Promise<boolean> {
     const { navigation } = this;
     const node = navigation.selected.value;

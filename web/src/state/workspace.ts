@@ -3,6 +3,7 @@
 import { batch, computed, signal } from "@preact/signals";
 import { ApiError, type Source, type UnitRef } from "../api/source";
 import type { Band, FileList, LoadingFile, ReadyFile, Side, Unit } from "../api/types";
+import { firstDivergent } from "../model/first_unit";
 import type { Coloring } from "../model/paint";
 import { ask } from "./connection";
 import { GraphView, type Sides } from "./graph_view";
@@ -38,6 +39,10 @@ export class Workspace {
     this.comparison.value ? this.chosenColoring.value : "overflow",
   );
   readonly unit = computed<Unit | null>(() => this.file.value?.units[this.u.value] ?? null);
+  /** The unit in which the whole run diverges first, as far as is known yet. */
+  readonly divergent = computed(() =>
+    this.comparison.value ? firstDivergent(this.file.value?.units ?? []) : null,
+  );
   readonly steps = computed(() => distinct(this.file.value?.units.map((unit) => unit.step)));
   readonly ranks = computed(() =>
     distinct(

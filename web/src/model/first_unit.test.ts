@@ -1,0 +1,20 @@
+import { expect, it } from "vitest";
+import { transformer } from "../../test_server/graphs";
+import type { Unit } from "../api/types";
+import { firstDivergent } from "./first_unit";
+
+/** Two steps of three ranks: culprits and undecided nodes of each. */
+function run(...counts: [number, number][]): Unit[] {
+  const [unit] = transformer("f", 4, 1).open.units;
+  return counts.map(([culprits, undecided], u) => ({
+    ...(unit as Unit),
+    ...{ step: Math.floor(u / 3), rank: u % 3, culprits, undecided },
+  }));
+}
+
+it("is in the earliest step that differs, and there with who is to blame", () => {
+  expect(firstDivergent(run([0, 0], [0, 0], [0, 0]))).toBe(null);
+  expect(firstDivergent(run([0, 0], [0, 2], [1, 0], [3, 0]))).toBe(2);
+  expect(firstDivergent(run([0, 0], [0, 0], [0, 2], [3, 0]))).toBe(2);
+  expect(firstDivergent(run([0, 0], [0, 0], [0, 0], [0, 0], [1, 0]))).toBe(4);
+});
