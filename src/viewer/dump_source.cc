@@ -97,6 +97,7 @@ class DumpUnitSource final : public visfile::UnitSource {
 
   static void Name(const dump::RankDump& dump, visfile::SideIndex* side) {
     side->dump = dump.directory().string();
+    side->cut_off = dump.is_cut_off();
     side->tensor_directory = TensorsOf(dump);
   }
 

@@ -89,7 +89,7 @@ Status ChangeMatches(const std::filesystem::path& file, const visfile::UnitEntry
 HandMatches::NamePairs NamesOf(const std::vector<IdPair>& pairs, const visfile::UnitIndex& index);
 
 /// The pairs as a layer mapping for `msprobe graph -lm`. What a mapping cannot say (calls of
-/// functions, which it pairs by their order) stands in comments.
-std::string MatchesYaml(const visfile::UnitIndex& index, const std::vector<IdPair>& pairs);
+/// functions, which it pairs by their order) stands in comments; Unsupported if that is all.
+Result<std::string> MatchesYaml(const visfile::UnitIndex& index, const std::vector<IdPair>& pairs);
 
 }  // namespace msprobe::viewer

@@ -84,8 +84,10 @@ TEST_P(HandMatchesTest, TheDetailOfAPairHasItsMetrics) {
 
 TEST_P(HandMatchesTest, TheExportIsALayerMapping) {
   Asker asker(directory_.path());
-  EXPECT_EQ(asker.Get("matches.yaml", query_), "{}\n");
+  EXPECT_EQ(asker.Ask("matches.yaml", query_).status, 422) << "nothing that -lm would take";
+  EXPECT_THAT(asker.Get("matches", query_), HasSubstr(R"("mapping":false)"));
   ASSERT_EQ(asker.Ask("matches", query_, "POST", FreeIds(&asker, file_)).status, 200);
+  EXPECT_THAT(asker.Get("matches", query_), HasSubstr(R"("mapping":true)"));
   const std::string yaml = asker.Get("matches.yaml", query_);
   EXPECT_EQ(yaml, "TopLayer:\n  \"net.left\": \"net.right\"\n");
   std::ofstream(directory_.path() / "map.yaml") << yaml;
@@ -394,11 +396,15 @@ TEST(MatchesYamlTest, WhatAMappingCannotSayIsAComment) {
   for (visfile::SideIndex* side : {&index.target, &index.golden}) {
     side->Add("DefaultModel");
     side->Add("Functional.a\n: b.0.forward");
+    side->Add("Module.net.Net.forward.0");
   }
-  const std::string yaml = MatchesYaml(index, {{1, 1}});
+  const std::string yaml = MatchesYaml(index, {{1, 1}, {2, 2}}).value();
   EXPECT_EQ(yaml,
-            "{}\n# has no rule, calls pair by name and order inside their modules: "
+            "TopLayer:\n  \"net\": \"net\"\n"
+            "# has no rule, calls pair by name and order inside their modules: "
             "\"Functional.a\\n: b.0.forward\" with \"Functional.a\\n: b.0.forward\"\n");
+  // A file with comments alone would be refused by -lm.
+  EXPECT_THAT(MatchesYaml(index, {{1, 1}}).status().fact(), HasSubstr("names modules only"));
 }
 
 }  // namespace

@@ -87,7 +87,8 @@ Status Api::Matches(const Call& call) {
     json->Key("target").String(context.index().target.names[pairs[i].target]);
     json->Key("golden").String(context.index().golden.names[pairs[i].golden]).EndObject();
   }
-  json->EndArray().Key("undo").Bool(!pairs.empty()).EndObject();
+  json->EndArray().Key("undo").Bool(!pairs.empty());
+  json->Key("mapping").Bool(MatchesYaml(context.index(), pairs).ok()).EndObject();
   return Status::Ok();
 }
 
@@ -169,8 +170,9 @@ Status Api::RemoveMatch(const Call& call) {
 
 Status Api::YamlOfMatches(const Call& call) {
   MSPROBE_ASSIGN_OR_RETURN(const UnitContext context, FindUnit(call.query));
+  MSPROBE_ASSIGN_OR_RETURN(call.response->body,
+                           MatchesYaml(context.index(), context.unit->hand.pairs()));
   call.response->content_type = "text/yaml; charset=utf-8";
-  call.response->body = MatchesYaml(context.index(), context.unit->hand.pairs());
   return Status::Ok();
 }
 

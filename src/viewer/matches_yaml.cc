@@ -7,7 +7,7 @@
 
 namespace msprobe::viewer {
 
-std::string MatchesYaml(const visfile::UnitIndex& index, const std::vector<IdPair>& pairs) {
+Result<std::string> MatchesYaml(const visfile::UnitIndex& index, const std::vector<IdPair>& pairs) {
   std::map<std::string_view, std::string_view> paths;
   std::string comments;
   for (const IdPair& pair : pairs) {
@@ -27,7 +27,12 @@ std::string MatchesYaml(const visfile::UnitIndex& index, const std::vector<IdPai
     formats::AppendJsonString(golden, &comments);
     comments += "\n";
   }
-  std::string yaml = paths.empty() ? "{}\n" : "TopLayer:\n";
+  // `graph -lm` refuses a file without rules.
+  if (paths.empty()) {
+    return UnsupportedError("no pair of modules was made by hand, and a layer mapping names modules only",
+                            "calls of functions pair by name and order inside paired modules");
+  }
+  std::string yaml = "TopLayer:\n";
   for (const auto& [target, golden] : paths) {
     yaml += "  ";
     formats::AppendJsonString(target, &yaml);

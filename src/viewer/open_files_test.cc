@@ -55,6 +55,20 @@ TEST_F(OpenDumpsTest, ADumpThatIsCollectedAgainIsOpenedAnew) {
   EXPECT_THAT(asker.Open("."), HasSubstr(R"("step":0,"rank":1)"));
 }
 
+TEST_F(OpenDumpsTest, ADumpThatIsCutOffIsToldSo) {
+  const std::string begin =
+      R"({"task":"statistics","level":"L1","framework":"pytorch","dump_data_dir":null,"data":{)"
+      R"("Functional.relu.0.forward":{"input_args":[],"input_kwargs":{},"output":[]},"Functional.)";
+  const auto rank = target_ / "step0" / "rank0";
+  std::ofstream(rank / "dump.json") << begin;
+  const std::string note =
+      R"("dump.json is cut off, records at its end are lost: )" + rank.string() + "\"";
+  EXPECT_THAT(Asker(target_, options_).Open("."), HasSubstr(R"("notes":[)" + note + "]"));
+  options_.dumps.golden.clear();
+  EXPECT_THAT(Asker(target_, options_).Open("."), HasSubstr(note)) << "a graph alone";
+  EXPECT_THAT(*Asker(target_, options_).api().ExportData(".", {}), HasSubstr(note)) << "a report";
+}
+
 TEST_F(OpenDumpsTest, APageOfAnEarlierStateIsToldSo) {
   Asker asker(target_, options_);
   const auto version_in = [](const std::string& open) {

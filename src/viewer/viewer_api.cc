@@ -233,6 +233,19 @@ void WriteOpened(std::string_view name, const OpenFile& file, const std::vector<
 
 }  // namespace
 
+namespace {
+
+/// What is lost looks like what was never recorded.
+void NoteCutDumps(const visfile::UnitIndex& unit, std::vector<std::string>* notes) {
+  for (const visfile::SideIndex* side : {&unit.target, &unit.golden}) {
+    if (side->cut_off) {
+      notes->push_back("dump.json is cut off, records at its end are lost: " + side->dump);
+    }
+  }
+}
+
+}  // namespace
+
 bool Api::CanMatch(const FileContext& file) const {
   return options_.allow_saving && file.open->source().is_comparison();
 }
@@ -270,6 +283,7 @@ Status Api::Open(const Call& call) {
   {
     const std::shared_lock lock(unit->mutex);
     if (!unit->note.empty()) notes.push_back(unit->note);
+    NoteCutDumps(unit->source->index(), &notes);
   }
   if (file.open->SummedUp()) file.open->Told();
   std::vector<std::string> units(file.open->source().units().size());
@@ -379,6 +393,7 @@ Result<std::string> Api::ExportData(std::string_view name, const ExportLimits& l
   std::vector<visfile::UnitEntry> entries;
   for (const size_t number : chosen.units) entries.push_back(source.units()[number]);
   std::string units;
+  std::vector<std::string> notes;
   std::vector<std::string> summaries;
   DetailBudget details{limits.detail_bytes, 0};
   for (const size_t number : chosen.units) {
@@ -388,11 +403,11 @@ Result<std::string> Api::ExportData(std::string_view name, const ExportLimits& l
     if (!units.empty()) units.push_back(',');
     MSPROBE_RETURN_IF_ERROR(
         AppendEmbeddedUnit(*unit, part.get(), source.mode(), entries, &details, &units));
+    NoteCutDumps(unit->source->index(), &notes);
     summaries.push_back(
         file.open->SummaryJson(part == nullptr ? unit->source->index() : part->index()));
     files_.Trim();
   }
-  std::vector<std::string> notes;
   if (!limits.subtree.empty()) {
     notes.push_back("only " + limits.subtree + " and what is in it is in this report");
   }

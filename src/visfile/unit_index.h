@@ -39,6 +39,7 @@ struct SideIndex {
   std::string tensor_directory;
   /// The dump that the graph was made of, as whoever made it named it; empty: not known.
   std::string dump;
+  bool cut_off = false;  ///< records at the end of that dump are lost
 
   // Derived by Complete().
   std::vector<float> worst;      ///< worst index of the node and all below it; NaN: none

@@ -252,6 +252,8 @@ export interface ManualPairs {
   total: number;
   pairs: ManualPair[];
   undo: boolean;
+  /** A layer mapping can say at least one of them. */
+  mapping: boolean;
 }
 
 /** Which nodes a list holds. */

@@ -181,6 +181,7 @@ export const chinese: Record<PhraseKey, string> = {
   "match.pairs": "手动匹配：{count}",
   "match.more": "显示更多",
   "match.undo": "撤销上一步",
+  "match.no_export": "没有可导出的内容：layer mapping 只能写模块，不能写函数调用。",
   "match.export": "导出 yaml",
   "match.remove": "取消这一对",
 

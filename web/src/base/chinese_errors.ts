@@ -82,6 +82,11 @@ const SENTENCES: Record<string, string> = {
   "the values of {} nodes are not in this report, to keep it small":
     "为控制大小，报告中没有 {} 个节点的数据",
   "{} of {} steps and ranks cannot be read: {}": "{} 个 step 与 rank（共 {} 个）无法读取：{}",
+  "dump.json is cut off, records at its end are lost: {}": "dump.json 不完整，末尾的记录已丢失：{}",
+  "no pair of modules was made by hand, and a layer mapping names modules only":
+    "没有手动匹配的模块，而 layer mapping 只能写模块",
+  "calls of functions pair by name and order inside paired modules":
+    "函数调用在已匹配的模块内按名称和顺序匹配",
   "the search has too many stars": "搜索中的星号过多",
   "at most {} parts with stars between them are looked for": "最多搜索以星号分隔的 {} 个部分",
   "the request's query is too long": "请求过长",

@@ -183,6 +183,7 @@ export const english = {
   "match.pairs": "Matched by hand: {count}",
   "match.more": "Show more",
   "match.undo": "Undo the last",
+  "match.no_export": "Nothing to export: a layer mapping names modules, not calls.",
   "match.export": "Export as yaml",
   "match.remove": "Remove this pair",
 

@@ -93,6 +93,15 @@ function PickSecond({ app }: { app: App }) {
   );
 }
 
+function Export({ address, possible }: { address: string; possible: boolean }) {
+  if (!possible) return <span class="hint">{text("match.no_export")}</span>;
+  return (
+    <a class="pick" href={address} download="layer_mapping.yaml">
+      {text("match.export")}
+    </a>
+  );
+}
+
 function Pairs({ app }: { app: App }) {
   const open = useSignal(false);
   const { matching, navigation } = app;
@@ -129,11 +138,7 @@ function Pairs({ app }: { app: App }) {
           {text("match.undo")}
         </button>
       )}
-      {address !== null && (
-        <a class="pick" href={address} download="layer_mapping.yaml">
-          {text("match.export")}
-        </a>
-      )}
+      {address !== null && <Export address={address} possible={matching.canExport.value} />}
       {open.value && (
         <ul class="match-list">
           {pairs.map((pair) => (

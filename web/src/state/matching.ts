@@ -23,6 +23,8 @@ export class Matching {
   readonly pairs = signal<readonly ManualPair[]>([]);
   readonly total = signal(0);
   readonly canUndo = signal(false);
+  /** There is something that a layer mapping can say. */
+  readonly canExport = signal(false);
   readonly possible = signal(false);
   /** While the server pairs or lets go: the same once more would be something else. */
   readonly busy = signal(false);
@@ -61,6 +63,7 @@ export class Matching {
     this.pairs.value = [...known, ...answer.pairs];
     this.total.value = answer.total;
     this.canUndo.value = answer.undo;
+    this.canExport.value = answer.mapping;
   }
 
   /** The selected node becomes the first of a pair. */
