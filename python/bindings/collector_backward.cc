@@ -205,6 +205,8 @@ void Collector::EmitParameterGradients(ParameterGradients::Entry entry) {
   } else if (!filter.backward) {
     Count(kDataMode);
   } else {
+    // It stands under its module's backward. One that is never called (a ParameterList) has none.
+    if (options.construct && *entry.module->calls == 0) writer_->AddConstruct(name, {});
     RecordBuilder& builder = CurrentThread().builder;
     builder.Begin(name);
     builder.BeginObject();

@@ -3,7 +3,7 @@
 import json
 import os
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Tuple
 
 from msprobe.errors import MsprobeError
 from msprobe.modules import writable
@@ -104,11 +104,21 @@ def read_json(path: str) -> Dict[str, Any]:
     if len(text) > MAX_BYTES:
         raise MsprobeError(f"The configuration has more than {MAX_BYTES >> 20} MiB: {path}")
     try:
-        data = json.loads(text.decode("utf-8-sig"))  # editors may put a mark first
+        data = json.loads(text.decode("utf-8-sig"), object_pairs_hook=_once)  # editors may put a mark first
     except (ValueError, RecursionError) as error:
         raise MsprobeError(f"The configuration is not valid JSON ({error}): {path}") from None
     if not isinstance(data, dict):
         raise MsprobeError(f"The configuration has to be a JSON object: {path}")
+    return data
+
+
+def _once(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
+    """An object of JSON. Of a key that is there twice nobody knows which one was meant."""
+    data = dict(pairs)
+    if len(data) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f'the key "{twice}" is there twice')
     return data
 
 

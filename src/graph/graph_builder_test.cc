@@ -13,6 +13,7 @@ namespace {
 
 using base::DiagnosticKind;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -179,6 +180,23 @@ TEST_F(GraphBuilderTest, ParametersGradInConstructStaysWhereItIs) {
   EXPECT_EQ(parent("Module.m.M.parameters_grad"), kRootName);
 }
 
+// As of a ParameterList, and of a layer whose weight another module takes.
+TEST_F(GraphBuilderTest, ParametersGradOfWhatIsNeverCalledGoesUnderTheModuleAround) {
+  dump_->Edge("Module.m.M.forward.0")
+      .Edge("Module.m.M.backward.0")
+      .Edge("Module.m.M.backward.1")
+      .Edge("Module.n.N.forward.0")
+      .Edge("Module.m.list.ParameterList.parameters_grad.0")
+      .Edge("Module.list.ParameterList.parameters_grad.0")
+      .Entry("Module.m.out.proj.Linear.parameters_grad.0");
+  Build();
+  EXPECT_THAT(children("Module.m.M.backward.1"),
+              ElementsAre("Module.m.list.ParameterList.parameters_grad.0",
+                          "Module.m.out.proj.Linear.parameters_grad.0"));
+  EXPECT_EQ(parent("Module.list.ParameterList.parameters_grad.0"), kRootName);
+  EXPECT_EQ(diagnostics_.count(DiagnosticKind::kUnplacedNode), 0u);
+}
+
 TEST_F(GraphBuilderTest, RecordsWithoutPlaceAreShownAndCounted) {
   dump_->Edge("Module.m.M.forward.0").Entry("Module.m.M.forward.0").Entry("Torch.late.0.forward");
   dump_->Entry("Module.q.Q.parameters_grad");
@@ -188,6 +206,7 @@ TEST_F(GraphBuilderTest, RecordsWithoutPlaceAreShownAndCounted) {
   EXPECT_EQ(parent(kUnplacedName), kRootName);
   EXPECT_EQ(diagnostics_.count(DiagnosticKind::kUnplacedNode), 2u);
   EXPECT_THAT(warning(DiagnosticKind::kUnplacedNode), HasSubstr("Torch.late.0.forward"));
+  EXPECT_THAT(warning(DiagnosticKind::kUnplacedNode), EndsWith(": fake/construct.json"));
 }
 
 TEST_F(GraphBuilderTest, NamesOnlyInStacksAreShownAndCounted) {

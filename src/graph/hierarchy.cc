@@ -135,7 +135,6 @@ class Hierarchy {
   }
 
   void AddLateNodes() {
-    const size_t construct_size = graph_.nodes.size();
     std::vector<bool> placed(graph_.dump->entry_count(), false);
     for (const Node& node : graph_.nodes) {
       if (node.entry != dump::kNoEntry) placed[node.entry] = true;
@@ -150,7 +149,7 @@ class Hierarchy {
       graph_.nodes[id].parent = kUnknownParent;
     }
     AddNodesOfStacks();
-    if (graph_.nodes.size() > construct_size) PlaceGradients(construct_size);
+    PlaceGradients();
   }
 
   /// Names that only stack.json knows: something was called, but nothing of it was recorded.
@@ -172,27 +171,45 @@ class Hierarchy {
     }
   }
 
-  /// parameters_grad goes under the last backward of its module.
-  void PlaceGradients(size_t first) {
+  /// "Module.a.b" of a module's id: where it is in the model.
+  static std::string_view PlaceOf(std::string_view text) {
+    const NodeName name = ParseNodeName(text);
+    return text.substr(0, name.prefix.size() + (name.path.empty() ? 0 : 1 + name.path.size()));
+  }
+
+  /// parameters_grad goes under the last backward of its module; of one that has none (it is never
+  /// called: another module uses its parameters) under that of the module around it.
+  void PlaceGradients() {
+    std::vector<NodeId> gradients;
+    for (NodeId id = 1; id < graph_.nodes.size(); ++id) {
+      const Node& node = graph_.nodes[id];
+      const bool has_place = node.parent != kUnknownParent && node.parent != kRootNode;
+      if (node.direction == Direction::kParametersGrad && !has_place) gradients.push_back(id);
+    }
+    if (gradients.empty()) return;
     struct Last {
       NodeId id;
       int64_t call;
     };
     std::unordered_map<std::string_view, Last> last_backward;
-    const auto stem = [](std::string_view text, const NodeName& name) {
-      return text.substr(0, name.direction_begin);
-    };
-    for (NodeId id = 1; id < first; ++id) {
+    for (NodeId id = 1; id < graph_.nodes.size(); ++id) {
       const Node& node = graph_.nodes[id];
       if (!node.is_backward || node.kind != NodeKind::kModule) continue;
-      const NodeName name = ParseNodeName(node.name);
-      Last& last = last_backward.try_emplace(stem(node.name, name), Last{id, -1}).first->second;
-      if (name.call > last.call) last = {id, name.call};
+      const int64_t call = ParseNodeName(node.name).call;
+      Last& last = last_backward.try_emplace(PlaceOf(node.name), Last{id, -1}).first->second;
+      if (call > last.call) last = {id, call};
     }
-    for (NodeId id = static_cast<NodeId>(first); id < graph_.nodes.size(); ++id) {
+    for (const NodeId id : gradients) {
       Node& node = graph_.nodes[id];
-      if (node.direction != Direction::kParametersGrad) continue;
-      const auto it = last_backward.find(stem(node.name, ParseNodeName(node.name)));
+      std::string_view place = PlaceOf(node.name);
+      auto it = last_backward.find(place);
+      // What construct.json has at the root stays there, if its own module is there.
+      if (it != last_backward.end() && node.parent == kRootNode) continue;
+      for (size_t dot = place.rfind('.'); it == last_backward.end() && dot != place.npos;
+           dot = place.rfind('.')) {
+        place = place.substr(0, dot);
+        it = last_backward.find(place);
+      }
       if (it != last_backward.end()) node.parent = it->second.id;
     }
   }
@@ -205,7 +222,8 @@ class Hierarchy {
     node.parent = unplaced_;
     diagnostics_.Add(base::DiagnosticKind::kUnplacedNode,
                      CorruptError("'" + std::string(node.name) + "' " + reason + ": shown under '" +
-                                  std::string(kUnplacedName) + "'"));
+                                      std::string(kUnplacedName) + "'",
+                                  {}, (graph_.dump->directory() / "construct.json").string()));
   }
 
   void AttachLostNodes() {

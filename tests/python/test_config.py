@@ -137,3 +137,14 @@ def test_fault_18_unknown_keys_are_warned_of(data, words, tmp_path, capfd):
     _load(tmp_path, {"dump_path": "a", **data})
     text = capfd.readouterr().err
     assert all(word in text for word in words), text
+
+
+@pytest.mark.parametrize("text, key", [
+    ('{"level": "L0", "level": "L1"}', "level"),
+    ('{"tensor": {"list": [], "list": ["a"]}}', "list"),
+])
+def test_a_key_that_is_there_twice(text, key, tmp_path):
+    path = tmp_path / "config.json"
+    path.write_text(text)
+    with pytest.raises(MsprobeError, match=f'the key "{key}" is there twice.*config.json'):
+        load_config(str(path))

@@ -241,6 +241,62 @@ def test_parameters_that_are_spread_over_ranks(run_script, tmp_path):
             assert f"Distributed.{api}.0.forward" in dumps[0].names
 
 
+@pytest.mark.skipif(not _has_fully_shard(), reason="torch has fully_shard() from 2.6 on")
+@pytest.mark.parametrize("async_dump", [False, True])
+def test_distributed_tensors_have_the_values_of_this_rank(async_dump, run_script, tmp_path):
+    """Also where they are computed with: the optimizer's. Nothing is brought together for that."""
+    _run(run_script, """
+        def train(rank, debugger):
+            from torch.distributed.device_mesh import init_device_mesh
+            from torch.distributed.tensor.debug import CommDebugMode
+            from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
+            torch.manual_seed(0)
+            model = nn.Sequential(nn.Linear(8, 6), nn.ReLU(), nn.Linear(6, 4))
+            parallelize_module(model, init_device_mesh("cpu", (2,)), {"0": ColwiseParallel(), "2": RowwiseParallel()})
+            optimizer = torch.optim.SGD(model.parameters(), 0.1)
+            if debugger:
+                debugger._session.config.async_dump = ASYNC
+                debugger.start(model)
+            with CommDebugMode() as communication:
+                loss = model(torch.randn(4, 8)).pow(2).sum()
+                loss.backward()
+                if debugger:
+                    torch.save([p.to_local().detach().clone() for p in model.parameters()], f"before{rank}.pt")
+                    torch.save([p.grad.to_local().clone() for p in model.parameters()], f"grads{rank}.pt")
+                optimizer.step()
+            if debugger:
+                debugger.stop()
+                debugger.step()
+            return [loss.detach()] + [p.to_local().detach().clone() for p in model.parameters()], (
+                communication.get_total_counts())
+
+        def program(rank, debugger):
+            init(rank)
+            (plain, plain_count), (seen, seen_count) = train(rank, None), train(rank, debugger)
+            assert all(torch.equal(a, b) for a, b in zip(plain, seen))
+            assert plain_count == seen_count, (plain_count, seen_count)
+        """.replace("ASYNC", str(async_dump)))
+    for rank in (0, 1):
+        dump = _dump(tmp_path, rank)
+        before, grads = (torch.load(tmp_path / f"{what}{rank}.pt") for what in ("before", "grads"))
+        weight = dump.data["Module.0.Linear.forward.0"]["parameters"]["weight"]
+        assert weight["type"] == "DTensor" and weight["shape"] == [3, 8] and "reason" not in weight
+        assert weight["Max"] == before[0].max() and torch.equal(dump.tensor(weight), before[0])
+        for place, name in ((0, "0"), (2, "2")):
+            entry = dump.data[f"Module.{name}.Linear.parameters_grad.0"]
+            assert torch.equal(dump.tensor(entry["weight"][0]), grads[place])
+        assert dump.ledger["problems"] == 0
+
+
+def test_what_a_collective_still_computes(collect):
+    """Nobody waits for it: that would be another wait in the program."""
+    from torch.distributed._functional_collectives import AsyncCollectiveTensor
+
+    dump = collect(lambda: torch.relu(AsyncCollectiveTensor(torch.ones(2))), level="L1")
+    (value,) = dump.data["Torch.relu.0.forward"]["input_args"]
+    assert value["Max"] is None and value["reason"] == "a collective is still computing it"
+
+
 @watches_memory
 def test_fault_22_many_handles_that_nobody_waits_for(run_script, tmp_path):
     result = _run(run_script, """

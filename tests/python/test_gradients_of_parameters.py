@@ -210,3 +210,24 @@ def test_weights_that_take_turns(debugger, tmp_path):
     recorded = _step(debugger, tmp_path, run, layer)
     assert list(recorded) == list(range(6))
     assert all(_is(recorded[k], expected[k]) for k in range(6))
+
+
+class _Scaled(nn.Module):
+    """The ParameterList is never called itself."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+        self.scales = nn.ParameterList([nn.Parameter(torch.ones(4))])
+
+    def forward(self, x):
+        return self.linear(x) * self.scales[0]
+
+
+def test_gradients_of_a_module_that_is_never_called_have_a_place(collect):
+    model = nn.Sequential(_Scaled())
+    dump = collect(lambda: model(torch.randn(2, 4)).sum().backward(), model, level="mix")
+    name = "Module.0.scales.ParameterList.parameters_grad.0"
+    assert dump.data[name]["0"][0]["shape"] == [4]
+    assert name in dump.construct
+    assert "Module.0.linear.Linear.parameters_grad.0" not in dump.construct  # stands under its module's backward

@@ -25,6 +25,7 @@ def describe(tensor: Any) -> Tuple:
     with torch._C.DisableTorchFunctionSubclass():
         dtype = str(tensor.dtype)
         requires_grad = tensor.requires_grad
+        tensor = _values_of(tensor)
         try:
             shape = tuple(int(extent) for extent in tensor.shape)
         except Exception:  # nested tensors have none, compilers' ones are not known yet
@@ -33,9 +34,20 @@ def describe(tensor: Any) -> Tuple:
     return kind, dtype, address, shape, strides, requires_grad, reason
 
 
-def _place(tensor: Any) -> Tuple[Optional[int], Optional[tuple], Optional[str]]:
+def _values_of(tensor: Any) -> Any:
+    """The part of a DTensor that is on this rank: its memory, which no collective has to bring here
+    (to_local() may wait for one, and makes a view that autograd knows).
+    """
     if type(tensor).__name__ == "DTensor":
-        return None, None, "it is spread over ranks"
+        tensor = getattr(tensor, "_local_tensor", tensor)
+    if type(tensor).__name__ == "AsyncCollectiveTensor" and tensor.completed:
+        tensor = tensor.elem
+    return tensor
+
+
+def _place(tensor: Any) -> Tuple[Optional[int], Optional[tuple], Optional[str]]:
+    if type(tensor).__name__ == "AsyncCollectiveTensor":
+        return None, None, "a collective is still computing it"
     if tensor.layout is not _STRIDED:
         sparse = "sparse" in str(tensor.layout)
         return None, None, "it is sparse" if sparse else f"its layout is {tensor.layout}"
@@ -78,7 +90,7 @@ def summarize(tensor: Any) -> Any:
         if _captures(tensor.device):
             return _CAPTURED
         _devices.add(tensor.device)
-        return _numbers(_reduced(tensor.detach()))
+        return _numbers(_reduced(_values_of(tensor).detach()))
 
 
 # Of a larger tensor so many elements are widened at once: as a whole it may have left no memory for that.
@@ -145,7 +157,7 @@ def fetch(tensor: Any) -> Any:
         if _captures(tensor.device):
             return _CAPTURED
         _devices.add(tensor.device)
-        return _buffer(tensor.detach().resolve_conj().resolve_neg().cpu().contiguous())
+        return _buffer(_values_of(tensor).detach().resolve_conj().resolve_neg().cpu().contiguous())
 
 
 def _buffer(here: Any) -> Any:
@@ -169,7 +181,7 @@ def start(tensor: Any, reduce: bool, copy: bool) -> Optional[Tuple]:
     with torch.no_grad(), torch._C.DisableTorchFunctionSubclass(), _plainly():
         if _captures(tensor.device):
             return None
-        tensor = tensor.detach()
+        tensor = _values_of(tensor).detach()
         _devices.add(tensor.device)
         _started_on.add(tensor.device)
         reduced = copied = None
@@ -222,7 +234,7 @@ def await_copy(tensor: Any) -> Optional[str]:
     why its values cannot be read.
     """
     with torch._C.DisableTorchFunctionSubclass():
-        if not tensor.is_pinned():
+        if not _values_of(tensor).is_pinned():
             return None
     for device in _devices | _devices_in_use():
         if _captures(device):
