@@ -240,6 +240,13 @@ PyRef EdgeTaps::Slice(PyObject* gradient, PyObject* geometry) {
   return part;
 }
 
+// Whether the output of `node` is all memory that `tensor` may lie in, and not one more view: what
+// is written into the tensor later goes past such a node.
+bool EdgeTaps::MakesAllOf(PyObject* node, PyObject* tensor) const {
+  const PyRef base = autograd_->Base(tensor);
+  return !base || base.get() == Py_None || autograd_->GradFn(base.get()).get() == node;
+}
+
 PyRef EdgeTaps::ShapeOf(PyObject* tensor) const {
   const HiddenFromClass hidden = autograd_->Hide(tensor);
   return PyRef::Steal(PyObject_GetAttr(tensor, shape_name_.get()));

@@ -73,6 +73,7 @@ class EdgeTaps : public GradientTaps {
   PyRef Shaped(const TapSubscription& subscription, PyObject* gradient);
   PyRef Detached(PyObject* gradient);
   PyRef ShapeOf(PyObject* tensor) const;
+  bool MakesAllOf(PyObject* node, PyObject* tensor) const;
   PyRef Slice(PyObject* gradient, PyObject* geometry);
   void NoteView(PyObject* tensor, PyObject* base, WatchedInput* watched);
   PyRef GeometryOf(ViewGeometry view, PyObject* tensor);

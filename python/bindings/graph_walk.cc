@@ -431,7 +431,8 @@ void EdgeTaps::SubscribeLateOutputs(Frame* frame, const FlatTensors& outputs, Wa
       }
     }
     PyObject* tensor = outputs.tensors[late.slot].get();
-    if (below != SIZE_MAX && walk->nodes[late.node].own && walk->nodes[late.node].outputs == 1) {
+    if (below != SIZE_MAX && walk->nodes[late.node].own && walk->nodes[late.node].outputs == 1 &&
+        MakesAllOf(walk->nodes[below].node.get(), tensor)) {
       TapObject* tap = TapAt(&thread, walk, below);
       if (tap == nullptr) continue;
       Subscribe(tap, record, true, late.slot, walk->nodes[below].output_nr, TapStep::kReshape,
