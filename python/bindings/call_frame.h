@@ -48,10 +48,12 @@ struct ModuleInfo {
   bool listed = false;  ///< `list` has taken a call of it, and all that belongs to it
 };
 
-/// Where a view lies in its base, in elements, before the call.
+/// Where a view lies in its base, in elements of the view, before the call.
 struct ViewGeometry {
   std::vector<int64_t> shape, strides;
   int64_t offset = 0;
+  bool is_complex = false, of_complex = false;  ///< the view; its base
+  bool conjugate = false, negative = false;     ///< of what lies there
 };
 
 /// An input of an open call: the edges that lead to `key` are uses of it.

@@ -211,13 +211,40 @@ PyRef EdgeTaps::Shaped(const TapSubscription& subscription, PyObject* gradient) 
   } else if (detached && subscription.step == TapStep::kTranspose) {
     shaped = PyRef::Steal(PyObject_CallMethod(detached.get(), "t", nullptr));
   } else if (detached) {
-    PyObject* geometry = subscription.geometry.get();
-    shaped = PyRef::Steal(
-        PyObject_CallMethod(detached.get(), "as_strided", "OOO", PyTuple_GET_ITEM(geometry, 0),
-                            PyTuple_GET_ITEM(geometry, 1), PyTuple_GET_ITEM(geometry, 2)));
+    shaped = Slice(detached.get(), subscription.geometry.get());
   }
   if (!shaped) TheErrors().Take("reshaping a gradient");
   return shaped;
+}
+
+// The part of the gradient of a base that is the gradient of a view; null with an error set.
+PyRef EdgeTaps::Slice(PyObject* gradient, PyObject* geometry) {
+  PyObject *shape = nullptr, *strides = nullptr, *offset = nullptr, *type = nullptr;
+  const char* turn = nullptr;
+  int halves = 0;
+  if (!PyArg_ParseTuple(geometry, "OOOpOz", &shape, &strides, &offset, &halves, &type, &turn)) {
+    return {};
+  }
+  const PyRef whole = halves != 0 ? PyRef::Steal(PyObject_GetAttrString(gradient, "real"))
+                                  : PyRef::Borrow(gradient);
+  if (!whole) return {};
+  PyRef part =
+      PyRef::Steal(PyObject_CallMethod(whole.get(), "as_strided", "OOO", shape, strides, offset));
+  if (part && type != Py_None) {
+    part = PyRef::Steal(PyObject_CallMethod(part.get(), "view", "O", type));
+    if (part) part = PyRef::Steal(PyObject_CallMethod(part.get(), "squeeze", "i", -1));
+  }
+  if (part && turn != nullptr) {
+    part = PyRef::Steal(PyObject_CallMethod(part.get(), turn, nullptr));
+  }
+  return part;
+}
+
+// Whether the output of `node` is all memory that `tensor` may lie in, and not one more view: what
+// is written into the tensor later goes past such a node.
+bool EdgeTaps::MakesAllOf(PyObject* node, PyObject* tensor) const {
+  const PyRef base = autograd_->Base(tensor);
+  return !base || base.get() == Py_None || autograd_->GradFn(base.get()).get() == node;
 }
 
 PyRef EdgeTaps::ShapeOf(PyObject* tensor) const {

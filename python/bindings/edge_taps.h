@@ -21,8 +21,11 @@ struct TapSubscription {
   bool output;
   TapStep step;
   uint32_t slot;
-  int64_t index;   ///< which gradient of the node
-  PyRef geometry;  ///< kReshape: shape; kSlice: (shape, strides, offset)
+  int64_t index;  ///< which gradient of the node
+  /// kReshape: shape; kSlice: (shape, strides, offset, whether these count the halves of complex
+  /// numbers, dtype that two real numbers are one number of or None, method to call at last or
+  /// None)
+  PyRef geometry;
 };
 
 /// The hook on a node: a Python callable that lives in the node's table of hooks and nowhere else.
@@ -70,7 +73,10 @@ class EdgeTaps : public GradientTaps {
   PyRef Shaped(const TapSubscription& subscription, PyObject* gradient);
   PyRef Detached(PyObject* gradient);
   PyRef ShapeOf(PyObject* tensor) const;
+  bool MakesAllOf(PyObject* node, PyObject* tensor) const;
+  PyRef Slice(PyObject* gradient, PyObject* geometry);
   void NoteView(PyObject* tensor, PyObject* base, WatchedInput* watched);
+  PyRef GeometryOf(ViewGeometry view, PyObject* tensor);
 
   void TapOutputs(ThreadState* thread, Frame* frame, const FlatTensors& outputs, Walk* walk);
   void AddKept(Frame* frame, const FlatTensors& kept, Walk* walk);

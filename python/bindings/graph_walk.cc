@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "python/bindings/edge_taps.h"
+#include "tensor/dtype.h"
 
 namespace msprobe::python {
 
@@ -132,14 +133,40 @@ void EdgeTaps::NoteView(PyObject* tensor, PyObject* base, WatchedInput* watched)
   TensorInfo info;
   watched->view = std::make_unique<ViewGeometry>();
   ViewGeometry& view = *watched->view;
+  reader_->Describe(base, &info);
+  view.of_complex = tensor::IsComplex(info.view.dtype);
   reader_->Describe(tensor, &info);
+  view.is_complex = tensor::IsComplex(info.view.dtype);
+  view.conjugate = info.view.conjugate;
+  view.negative = info.view.negative;
   view.shape.assign(info.view.shape.begin(), info.view.shape.end());
   view.strides.assign(info.view.strides.begin(), info.view.strides.end());
   const auto offset_of = [this](PyObject* object) {
     const HiddenFromClass hidden = autograd_->Hide(object);
     return ToInt64(PyRef::Steal(PyObject_CallMethodNoArgs(object, offset_name_.get())), 0);
   };
-  view.offset = offset_of(tensor) - offset_of(base);
+  int64_t begin = offset_of(base);
+  if (view.of_complex != view.is_complex) begin = view.of_complex ? begin * 2 : begin / 2;
+  view.offset = offset_of(tensor) - begin;
+}
+
+// What makes the gradient of the view of that of its base: see TapSubscription. A complex number is
+// two real ones, one behind the other.
+PyRef EdgeTaps::GeometryOf(ViewGeometry view, PyObject* tensor) {
+  PyRef type;
+  if (view.is_complex && !view.of_complex) {
+    for (int64_t& stride : view.strides) stride *= 2;
+    view.shape.push_back(2);
+    view.strides.push_back(1);
+    view.offset *= 2;
+    const HiddenFromClass hidden = autograd_->Hide(tensor);
+    type = PyRef::Steal(PyObject_GetAttrString(tensor, "dtype"));
+  }
+  const char* turn = view.conjugate ? "conj" : view.negative ? "neg" : nullptr;
+  return PyRef::Steal(Py_BuildValue(
+      "(NNLOOz)", ToTuple(view.shape).release(), ToTuple(view.strides).release(),
+      static_cast<long long>(view.offset), view.of_complex && !view.is_complex ? Py_True : Py_False,
+      type ? type.get() : Py_None, turn));
 }
 
 void EdgeTaps::Enter(ThreadState* thread, Frame* frame, const FlatTensors& inputs,
@@ -404,7 +431,8 @@ void EdgeTaps::SubscribeLateOutputs(Frame* frame, const FlatTensors& outputs, Wa
       }
     }
     PyObject* tensor = outputs.tensors[late.slot].get();
-    if (below != SIZE_MAX && walk->nodes[late.node].own && walk->nodes[late.node].outputs == 1) {
+    if (below != SIZE_MAX && walk->nodes[late.node].own && walk->nodes[late.node].outputs == 1 &&
+        MakesAllOf(walk->nodes[below].node.get(), tensor)) {
       TapObject* tap = TapAt(&thread, walk, below);
       if (tap == nullptr) continue;
       Subscribe(tap, record, true, late.slot, walk->nodes[below].output_nr, TapStep::kReshape,
@@ -436,12 +464,9 @@ void EdgeTaps::FollowInPlaceViews(ThreadState* thread, Frame* frame, Walk* walk)
     if (!node || node.get() == Py_None || !autograd_->IsCopySlices(node.get())) continue;
     const int64_t sequence = autograd_->Sequence(node.get());
     if (sequence < frame->first_sequence || !MadeHere(walk, sequence)) continue;
-    const PyRef shape = ToTuple(watched.view->shape);
-    const PyRef strides = ToTuple(watched.view->strides);
-    const PyRef offset = PyRef::Steal(PyLong_FromLongLong(watched.view->offset));
-    const PyRef geometry = PyRef::Steal(PyTuple_Pack(3, shape.get(), strides.get(), offset.get()));
+    const PyRef geometry = GeometryOf(*watched.view, watched.tensor.get());
     TapObject* tap = TapAt(thread, walk, walk->Add(node.get()));
-    if (tap == nullptr) continue;
+    if (tap == nullptr || !geometry) continue;
     Subscribe(tap, frame->gradient.get(), false, watched.slot, 0, TapStep::kSlice, geometry);
     if (frame->kind == CallKind::kModule) continue;
     for (const PyRef& maker : TapsAt(watched.key.get())) {

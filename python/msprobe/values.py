@@ -41,7 +41,16 @@ def _items(value: Any) -> Optional[Iterable[Tuple[Any, Any]]]:
     fields = getattr(type(value), "__dataclass_fields__", None)
     if not isinstance(fields, dict) or isinstance(value, type):
         return None
-    return [(name, getattr(value, name)) for name in fields if hasattr(value, name)]
+    return _fields(value, fields)
+
+
+def _fields(value: Any, names: Iterable[str]) -> Iterator[Tuple[str, Any]]:
+    for name in names:
+        try:
+            item = getattr(value, name)
+        except Exception:  # computed: left out, as the engine does
+            continue
+        yield name, item
 
 
 def _text(key: Any) -> str:

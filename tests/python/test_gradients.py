@@ -357,3 +357,31 @@ def test_backward_after_stop_is_recorded_until_step(debugger, tmp_path):
     assert "Functional.linear.0.backward" in names
     assert "Module.0.Linear.parameters_grad.0" in names
     assert not any("relu" in name for name in names)
+
+
+# Views whose numbers are of another kind than those of what they lie in, or are turned.
+COMPLEX = torch.tensor([[1 + 2j, 3], [1j, 5 - 1j]])
+OTHER_VIEWS = {
+    "real": (COMPLEX, lambda z: z.real),
+    "a part of imag": (COMPLEX, lambda z: z.t()[1:].imag),
+    "as real": (COMPLEX, torch.view_as_real),
+    "conj": (COMPLEX, lambda z: z.conj()[1]),
+    "imag of conj": (COMPLEX, lambda z: z.conj().imag),
+    "as complex": (torch.arange(8.0).view(4, 2), lambda x: torch.view_as_complex(x[1:])),
+}
+
+
+@pytest.mark.parametrize("kind", OTHER_VIEWS)
+def test_what_is_written_into_a_view_of_another_kind_has_its_gradient(kind, collect):
+    given, part_of = OTHER_VIEWS[kind]
+    leaf, seen = given.clone().requires_grad_(), {}
+
+    def run():
+        values = leaf * 1
+        part_of(values).mul_(2)
+        values.register_hook(lambda gradient: seen.update(whole=gradient))
+        (values * torch.arange(1.0, given.numel() + 1).view(given.shape)).abs().square().sum().backward()
+
+    dump = collect(run, level="L1", task="tensor")
+    recorded = dump.tensor(dump.data["Tensor.mul_.0.backward"]["output"][0])
+    assert torch.equal(recorded, (part_of(seen["whole"]) * 2).resolve_conj().resolve_neg())

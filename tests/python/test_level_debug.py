@@ -150,3 +150,22 @@ def test_names_are_those_of_the_known_tool(debugger, tmp_path):
     assert list(_saved(tmp_path)) == ["x.0.debug", "list.0.debug", "x_grad.0.debug"]
     assert sorted(os.listdir(unit / "dump_tensor_data")) == [
         "list.0.debug.0.pt", "x.0.debug.pt", "x_grad.0.debug.pt"]
+
+
+class Computed(Fields):
+    @property
+    def count(self):
+        raise ValueError("not now")
+
+    @count.setter
+    def count(self, value):
+        pass
+
+
+def test_a_field_that_raises_is_left_out(debugger, tmp_path):
+    x = torch.ones(2, requires_grad=True)
+    d = debugger(level="debug")
+    d.save(Computed(x * 2, 1), "value")
+    d.step()
+    PrecisionDebugger._forget()
+    assert list(_saved(tmp_path)["value.0.debug"]) == ["inner"]
