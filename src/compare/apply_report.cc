@@ -1,5 +1,4 @@
-#include <limits>
-
+#include "compare/excuses.h"
 #include "compare/first_divergence.h"
 
 namespace msprobe::compare {
@@ -9,40 +8,8 @@ using graph::NodeId;
 
 namespace {
 
-bool IsJudged(const NodeResult& result) {
-  return result.status != NodeStatus::kUnreadable && result.status != NodeStatus::kUnmatched;
-}
-
 bool IsCollection(const Comparison& comparison, NodeId id) {
   return comparison.target->nodes[id].kind == graph::NodeKind::kApiCollection;
-}
-
-void Excuse(const std::vector<Excused>& excused, Comparison* comparison) {
-  if (excused.empty()) return;
-  std::string_view text;  // neighbours have the same, most often
-  for (const Excused& node : excused) {
-    NodeResult& result = comparison->nodes[node.node];
-    if (!IsJudged(result)) continue;
-    if (node.reason != text) {
-      text = node.reason;
-      comparison->reasons.emplace_back(text);
-    }
-    result.status = NodeStatus::kPass;
-    result.index = 0;
-    result.reason = static_cast<uint32_t>(comparison->reasons.size() - 1);
-    for (size_t i = 0; i < result.values_size; ++i) {
-      ValueResult& value = comparison->values[result.values_begin + i];
-      if (!value.unreadable) value.status = NodeStatus::kPass;
-    }
-    const NodeId parent = comparison->target->nodes[node.node].parent;
-    if (parent == kNoNode || !IsCollection(*comparison, parent)) continue;
-    NodeResult& collection = comparison->nodes[parent];
-    if (!IsJudged(collection)) continue;
-    collection.index = std::numeric_limits<double>::quiet_NaN();
-    collection.status = NodeStatus::kPass;
-    collection.reason = 0;
-  }
-  JudgeParents(comparison);
 }
 
 }  // namespace

@@ -55,7 +55,8 @@ struct NodeResult {
   double worst_below = std::numeric_limits<double>::quiet_NaN();  ///< itself and all below
   uint32_t worst_count = 0;  ///< nodes below (without itself) in the worst band
   NodeStatus status = NodeStatus::kUnmatched;
-  uint32_t reason = 0;        ///< into Comparison::reasons; 0 = none
+  NodeStatus beside_values = NodeStatus::kPass;  ///< without what its values and their numbers say
+  uint32_t reason = 0;                           ///< into Comparison::reasons; 0 = none
   uint32_t values_begin = 0;  ///< into Comparison::values, one per value of the target's record
   uint32_t values_size = 0;
 };

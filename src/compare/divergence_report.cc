@@ -24,6 +24,18 @@ NodeId OriginOf(NodeId id, std::vector<NodeState>* states) {
 
 }  // namespace
 
+std::string_view RoleName(Role role) {
+  switch (role) {
+    case Role::kNone: return "none";
+    case Role::kCulprit: return "culprit";
+    case Role::kVictim: return "victim";
+    case Role::kAmplifier: return "amplifier";
+    case Role::kCollective: return "collective";
+    case Role::kUndecidable: return "undecidable";
+  }
+  return "";
+}
+
 DivergenceReport ReportOf(const std::vector<NodeId>& order, const FactTable& facts_of,
                           std::shared_ptr<const ReasonTable> reasons,
                           std::vector<NodeState>* states) {

@@ -9,6 +9,7 @@
 #include "compare/culprit_reasons.h"
 #include "compare/data_flow.h"
 #include "compare/divergence_report.h"
+#include "compare/excuses.h"
 #include "compare/idle_memory.h"
 #include "compare/node_facts.h"
 #include "compare/noise_trace.h"
@@ -477,22 +478,12 @@ class Finder {
 
 }  // namespace
 
-std::string_view RoleName(Role role) {
-  switch (role) {
-    case Role::kNone: return "none";
-    case Role::kCulprit: return "culprit";
-    case Role::kVictim: return "victim";
-    case Role::kAmplifier: return "amplifier";
-    case Role::kCollective: return "collective";
-    case Role::kUndecidable: return "undecidable";
-  }
-  return "";
-}
-
 DivergenceReport FindDivergences(Comparison* comparison, size_t threads,
                                  const ToleranceProfile* profile) {
   if (comparison->mode == CompareMode::kStructure) return {};
-  DivergenceReport report = Finder(*comparison, TakeFacts(comparison, threads, profile)).Run();
+  FactTable facts = TakeFacts(comparison, threads, profile);
+  if (profile != nullptr) PassWithinRules(*profile, facts, comparison);
+  DivergenceReport report = Finder(*comparison, std::move(facts)).Run();
   ApplyReport(report, comparison);
   return report;
 }

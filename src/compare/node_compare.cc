@@ -428,10 +428,12 @@ void NodeComparer::Judge(graph::NodeId node, NodeResult* result) {
   const NodeVerdict verdict = JudgeNode(mode_, evidence_);
   const bool mismatched = mismatch_ != MatchReason::kNone;
   if (mismatched) Raise(NodeStatus::kError, graph::MatchReasonText(mismatch_), result);
+  result->beside_values = result->status;
   JudgeValues(result);
   Raise(verdict.status, verdict.reason, result);
   if (pairs_.golden_tensors_left > 0) {
     Raise(NodeStatus::kWarning, "golden has parameters that target does not have", result);
+    result->beside_values = std::max(result->beside_values, NodeStatus::kWarning);
   }
   // What could not be read must not look like a pass in a viewer that knows only the index.
   if (result->status == NodeStatus::kUnreadable) return;

@@ -101,9 +101,23 @@ void SpreadDTypes(const graph::Graph& graph, std::vector<NodeFacts>* nodes) {
   }
 }
 
+/// The scalar argument that is farthest off, of those that no rule excuses.
+void ChooseArgument(const FactTable& table, const ToleranceProfile::Rule* rule, NodeFacts* facts) {
+  facts->argument_error = 0;
+  facts->differing_argument = 0;
+  for (uint32_t i = facts->arguments_begin; i < facts->arguments_end; ++i) {
+    const FactTable::Argument& argument = table.arguments[i];
+    if (argument.error <= facts->argument_error) continue;
+    if (rule != nullptr && rule->Excuses(table.texts.text(argument.name))) continue;
+    facts->argument_error = argument.error;
+    facts->argument_is_number = argument.is_number;
+    facts->differing_argument = argument.text;
+  }
+}
+
 /// Which errors are more than rounding.
 void Decide(const Comparison& comparison, graph::NodeId id, const ToleranceProfile* profile,
-            NodeFacts* facts) {
+            const FactTable& table, NodeFacts* facts) {
   const ToleranceProfile::Rule* rule = nullptr;
   std::optional<double> roundings;
   if (profile != nullptr) {
@@ -122,6 +136,7 @@ void Decide(const Comparison& comparison, graph::NodeId id, const ToleranceProfi
   }
   if (rule != nullptr) facts->tolerance = rule->bound;
   facts->parameter_tolerance = facts->tolerance;
+  ChooseArgument(table, rule, facts);
   // The program says a number as exactly as it computed it, whatever the dtype of the tensors; only
   // where that is another one, it may come from it (its eps, its lowest number).
   constexpr double kArgument = 8 * 0x1p-24;
@@ -180,7 +195,9 @@ void FactGatherer::Add(graph::NodeId id, const Record* record, const Record& gol
   // An unmatched node only passes data on: what goes in and out still has fingerprints.
   results_ = results.size() == record->values.size() ? results.data() : nullptr;
   NoteSizes(id, golden);
+  facts_->arguments_begin = static_cast<uint32_t>(table_.arguments.size());
   if (results_ != nullptr) Measure(golden);
+  facts_->arguments_end = static_cast<uint32_t>(table_.arguments.size());
   AddUses(id);
 }
 
@@ -217,12 +234,10 @@ double FactGatherer::GradientPeak() const {
   return peak;
 }
 
-void FactGatherer::NoteArgument(const Value& value, const Value& golden) {
-  const double error = ArgumentError(value, golden);
-  if (error <= facts_->argument_error) return;
-  facts_->argument_error = error;
-  facts_->argument_is_number = IsNumber(value) && IsNumber(golden);
-  facts_->differing_argument = table_.texts.Intern(ArgumentText(value, golden));
+void FactGatherer::NoteArgument(uint32_t place, const Value& value, const Value& golden) {
+  table_.arguments.push_back({place, table_.texts.Intern(ArgumentName(value)),
+                              table_.texts.Intern(ArgumentText(value, golden)),
+                              IsNumber(value) && IsNumber(golden), ArgumentError(value, golden)});
 }
 
 void FactGatherer::Measure(const Record& golden) {
@@ -234,7 +249,7 @@ void FactGatherer::Measure(const Record& golden) {
     const uint32_t partner = results_[i].golden_value;
     if (value.kind == ValueKind::kScalar && section == Section::kInput &&
         results_[i].status == NodeStatus::kError && partner < golden.values.size()) {
-      NoteArgument(value, golden.values[partner]);
+      NoteArgument(static_cast<uint32_t>(i), value, golden.values[partner]);
     }
     if (value.kind != ValueKind::kTensor) continue;
     const ValueError measured = MeasureValue(comparison_.mode, *record_, value, results_[i],
@@ -305,6 +320,7 @@ void FactGatherer::AddUses(graph::NodeId id) {
 
 void AppendFacts(FactTable part, FactTable* table) {
   const auto shift = static_cast<uint32_t>(table->uses.size());
+  const auto arguments = static_cast<uint32_t>(table->arguments.size());
   std::vector<uint32_t> text_ids;
   for (const std::string& text : part.texts.reasons()) {
     text_ids.push_back(table->texts.Intern(text));
@@ -315,8 +331,14 @@ void AppendFacts(FactTable part, FactTable* table) {
       *place += shift;
     }
     facts.differing_parameter = text_ids[facts.differing_parameter];
-    facts.differing_argument = text_ids[facts.differing_argument];
+    facts.arguments_begin += arguments;
+    facts.arguments_end += arguments;
     table->nodes.push_back(facts);
+  }
+  for (FactTable::Argument& argument : part.arguments) {
+    argument.name = text_ids[argument.name];
+    argument.text = text_ids[argument.text];
+    table->arguments.push_back(argument);
   }
   table->uses.insert(table->uses.end(), part.uses.begin(), part.uses.end());
   table->differing_parameters.insert(table->differing_parameters.end(),
@@ -330,7 +352,7 @@ void FinishFacts(const Comparison& comparison, size_t threads, const TolerancePr
   SpreadDTypes(*comparison.target, &table->nodes);
   base::ParallelFor(table->nodes.size(), kNodesPerPart, threads, [&](size_t begin, size_t end) {
     for (size_t id = begin; id < end; ++id) {
-      Decide(comparison, static_cast<graph::NodeId>(id), profile, &table->nodes[id]);
+      Decide(comparison, static_cast<graph::NodeId>(id), profile, *table, &table->nodes[id]);
     }
   });
 }

@@ -46,13 +46,15 @@ struct NodeFacts {
   double error_out = 0;
   double parameter_error = 0;
   double integer_error = 0;                     ///< of all whole numbers, inputs or not
-  double argument_error = 0;                    ///< of scalar arguments: see ArgumentError()
+  double argument_error = 0;                    ///< of scalar arguments: see ArgumentError();
+                                                ///< finished: of those that no rule excuses
   double argument_tolerance = 0;                ///< numbers nearer than that are the same argument
   uint32_t differing_argument = 0;              ///< into FactTable::texts: ArgumentText()
   uint32_t differing_parameter = 0;             ///< into FactTable::texts: the first that is about
                                                 ///< as far off as any
   uint32_t inputs_begin = 0, inputs_end = 0;    ///< into FactTable::uses: differing inputs only
   uint32_t outputs_begin = 0, outputs_end = 0;  ///< all outputs
+  uint32_t arguments_begin = 0, arguments_end = 0;  ///< into FactTable::arguments
 
   bool differs() const { return inputs_differ || parameters_differ || outputs_differ; }
 };
@@ -66,7 +68,15 @@ struct FactTable {
     double error;
   };
   std::vector<Parameter> differing_parameters;  ///< by how little so ever
-  ReasonTable texts;                            ///< names of some of them, and differing arguments
+  struct Argument {
+    uint32_t value;  ///< of the target's record
+    uint32_t name;   ///< into texts: ArgumentName()
+    uint32_t text;   ///< into texts: ArgumentText()
+    bool is_number;  ///< on both sides
+    double error;    ///< ArgumentError()
+  };
+  std::vector<Argument> arguments;  ///< scalar ones that differ, also by their spelling only
+  ReasonTable texts;                ///< names of some of them, and differing arguments
 
   const std::string& DifferingParameter(graph::NodeId id) const {
     return texts.text(nodes[id].differing_parameter);
@@ -94,7 +104,7 @@ class FactGatherer {
   void NoteSizes(graph::NodeId id, const dump::Record& golden);
   double GradientPeak() const;
   void Measure(const dump::Record& golden);
-  void NoteArgument(const dump::Value& value, const dump::Value& golden);
+  void NoteArgument(uint32_t place, const dump::Value& value, const dump::Value& golden);
   void Note(const dump::Value& value, dump::Section section, double error);
   void AddUses(graph::NodeId id);
 

@@ -27,6 +27,26 @@ TEST_F(FirstDivergence, AnotherScalarArgumentIsTheCulpritHoweverSmallTheErrorIsT
   EXPECT_EQ(result_.node("Functional.gelu.1.forward").status, NodeStatus::kError);
 }
 
+TEST_F(FirstDivergence, ARuleExcusesTheArgumentThatItNamesWithinItsBound) {
+  const auto call = [](const std::string& approximate, double made) {
+    return Forward({Data(1), Scalar("str", "\"" + approximate + "\"")}, {Data(2, made)});
+  };
+  Both("Functional.gelu.0.forward", "", call("tanh", 1), call("none", 1.001));
+  Both("Functional.gelu.1.forward", "", call("tanh", 1), call("none", 1.1));
+  const auto find = [this](std::vector<std::string> arguments) {
+    ToleranceProfile profile;
+    profile.AddRule(
+        {.pattern = "Functional.gelu.*.forward", .bound = 0.01, .arguments = std::move(arguments)});
+    result_ = CompareDumps(target_, golden_);
+    report_ = FindDivergences(&result_.comparison, 1, &profile);
+    return Culprits();
+  };
+  EXPECT_THAT(find({"1"}), ElementsAre("Functional.gelu.1.forward"));
+  EXPECT_EQ(result_.node("Functional.gelu.0.forward").status, NodeStatus::kPass);
+  EXPECT_THAT(find({"2"}), ElementsAre("Functional.gelu.0.forward", "Functional.gelu.1.forward"));
+  EXPECT_EQ(result_.node("Functional.gelu.0.forward").status, NodeStatus::kError);
+}
+
 TEST_F(FirstDivergence, ANumberMayHaveBeenComputedFromWhatDiffersAlready) {
   const auto scaled = [](const std::string& scale, double made) {
     return Forward({Data(4), Scalar("float", scale)}, {Data(5, made)});

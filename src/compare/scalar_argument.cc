@@ -65,12 +65,16 @@ double ArgumentError(const Value& target, const Value& golden) {
   return std::fabs(*t - *g) / std::fabs(*g);
 }
 
-std::string ArgumentText(const Value& target, const Value& golden) {
-  std::string_view name = target.key;
+std::string_view ArgumentName(const Value& value) {
+  std::string_view name = value.key;
   constexpr std::string_view kSection = "input.";
   if (name.starts_with(kSection)) name.remove_prefix(kSection.size());
-  return "its argument `" + std::string(name) + "` is " + Shortened(target.value_text) +
-         ", golden's is " + Shortened(golden.value_text);
+  return name;
+}
+
+std::string ArgumentText(const Value& target, const Value& golden) {
+  return "its argument `" + std::string(ArgumentName(target)) + "` is " +
+         Shortened(target.value_text) + ", golden's is " + Shortened(golden.value_text);
 }
 
 }  // namespace msprobe::compare

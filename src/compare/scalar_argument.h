@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "dump/record.h"
 
@@ -13,6 +14,9 @@ double ArgumentError(const dump::Value& target, const dump::Value& golden);
 
 /// Whether it may have been computed from tensors (`x * loss.item()`).
 bool IsNumber(const dump::Value& value);
+
+/// As a rule of the tolerances calls it: "approximate", "1".
+std::string_view ArgumentName(const dump::Value& value);
 
 /// "its argument `approximate` is tanh, golden's is none".
 std::string ArgumentText(const dump::Value& target, const dump::Value& golden);

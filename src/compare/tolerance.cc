@@ -47,6 +47,17 @@ Result<double> ReadNumber(const YAML::Node& node, const std::string& what, const
   return *number;
 }
 
+Status ReadArguments(const YAML::Node& names, const YamlFile& file, ToleranceProfile::Rule* rule) {
+  const Status bad =
+      file.Bad(names.Mark(), "'arguments' of " + rule->pattern + " is not a list of names");
+  if (!names.IsSequence()) return bad;
+  for (const YAML::Node& name : names) {
+    if (!name.IsScalar() || name.Scalar().empty()) return bad;
+    rule->arguments.push_back(name.Scalar());
+  }
+  return Status::Ok();
+}
+
 Result<ToleranceProfile::Rule> ReadRule(const YAML::Node& rule, const YamlFile& file) {
   if (!rule.IsMap() || !rule["name"] || !rule["bound"]) {
     return file.Bad(rule.Mark(), "a rule is not {name: ..., bound: ...}");
@@ -59,6 +70,10 @@ Result<ToleranceProfile::Rule> ReadRule(const YAML::Node& rule, const YamlFile& 
   for (const auto& entry : rule) {
     const std::string key = entry.first.IsScalar() ? entry.first.Scalar() : std::string();
     if (key == "name") continue;
+    if (key == "arguments") {
+      MSPROBE_RETURN_IF_ERROR(ReadArguments(entry.second, file, &result));
+      continue;
+    }
     if (key != "bound" && key != "parameters" && key != "integers") {
       return file.Bad(rule.Mark(), "a rule is not {name: ..., bound: ...}");
     }
@@ -153,6 +168,11 @@ std::string NamePattern(std::string_view node) {
   return pattern;
 }
 
+bool ToleranceProfile::Rule::Excuses(std::string_view argument) const {
+  return std::ranges::any_of(
+      arguments, [&](const std::string& fits) { return base::FitsWildcards(fits, argument); });
+}
+
 void ToleranceProfile::AddRule(Rule rule) {
   by_pattern_.emplace(rule.pattern, rules_.size());
   if (Wild(rule.pattern) && !IsNamePattern(rule.pattern)) wild_.push_back(rules_.size());
@@ -186,15 +206,24 @@ std::string ToleranceProfile::ToYaml(std::string_view comment) const {
   if (rules_.empty()) text += " []";
   text += '\n';
   for (const Rule& rule : rules_) {
-    YAML::Emitter name;
-    name << YAML::DoubleQuoted << rule.pattern;
+    const auto quoted = [](const std::string& name) {
+      YAML::Emitter out;
+      out << YAML::DoubleQuoted << name;
+      return std::string(out.c_str());
+    };
     const auto number = [](double value) {
       return base::FormatNumber(value, std::chars_format::scientific, 3);
     };
-    text.append("- {name: ").append(name.c_str()).append(", bound: ").append(number(rule.bound));
+    text.append("- {name: ")
+        .append(quoted(rule.pattern))
+        .append(", bound: ")
+        .append(number(rule.bound));
     if (rule.parameters) text.append(", parameters: ").append(number(*rule.parameters));
     if (rule.integers) text.append(", integers: ").append(number(*rule.integers));
-    text += "}\n";
+    for (size_t i = 0; i < rule.arguments.size(); ++i) {
+      text.append(i == 0 ? ", arguments: [" : ", ").append(quoted(rule.arguments[i]));
+    }
+    text += rule.arguments.empty() ? "}\n" : "]}\n";
   }
   return text;
 }

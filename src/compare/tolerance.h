@@ -27,6 +27,9 @@ class ToleranceProfile {
     double bound = 0;     ///< largest error that is fine, in units of the tensor's own size
     std::optional<double> parameters = {};  ///< that of parameters; none: as `bound`
     std::optional<double> integers = {};  ///< of whole numbers, below `bound`; none: as all others
+    std::vector<std::string> arguments = {};  ///< scalar ones that may be others; * any text
+
+    bool Excuses(std::string_view argument) const;
   };
 
   /// The first rule whose pattern fits; null: the default holds.

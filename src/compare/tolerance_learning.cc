@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "compare/node_facts.h"
 
 namespace msprobe::compare {
 
 namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Two runs that happen to agree bit by bit do not say that a third must. Short dtypes are rounded
 /// once, at the end of a sum in float32.
@@ -35,6 +38,13 @@ void ToleranceLearner::Add(const Comparison& comparison, size_t threads, const P
     seen.integer_error = std::max(seen.integer_error, node.integer_error);
     seen.has_integers |= node.has_integers;
     seen.rounding = std::max(seen.rounding, Rounding(node));
+    for (uint32_t i = node.arguments_begin; i < node.arguments_end; ++i) {
+      const FactTable::Argument& argument = facts.arguments[i];
+      // No bound fits what is only written in another way.
+      const double by = argument.error > 0 ? argument.error : kInfinity;
+      double& largest = seen.arguments[facts.texts.text(argument.name)];
+      largest = std::max(largest, by);
+    }
     if (!std::isfinite(node.parameter_error)) continue;
     seen.parameter_error = std::max(seen.parameter_error, node.parameter_error);
   }
@@ -51,6 +61,9 @@ void ToleranceLearner::AddTo(double margin, ToleranceProfile* profile) const {
     const double integers = margin * seen.integer_error;
     if (parameters > rule.bound) rule.parameters = parameters;
     if (seen.has_integers && integers < rule.bound) rule.integers = integers;
+    for (const auto& [name, by] : seen.arguments) {
+      if (by > rule.bound) rule.arguments.push_back(name);
+    }
     profile->AddRule(std::move(rule));
   }
 }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -32,6 +33,7 @@ class ToleranceLearner {
     double integer_error = 0;
     bool has_integers = false;
     double rounding = 0;
+    std::map<std::string, double> arguments;  ///< scalar ones that differed: by how much
   };
   std::vector<std::string> order_;  ///< places as they came
   std::unordered_map<std::string, Seen> seen_;

@@ -40,7 +40,7 @@ TEST(ToleranceProfile, ReadsWhatItWrites) {
   ToleranceProfile profile;
   profile.AddRule({"Module.a.\"x\\y.Linear.forward.*", 1.25e-7});
   profile.AddRule({"Functional.linear.*.forward", 0});
-  profile.AddRule({"Module.k.Linear.forward.*", 1e-4, 2, 0});
+  profile.AddRule({"Module.k.Linear.forward.*", 1e-4, 2, 0, {"approximate", "1"}});
   const auto again = ParseToleranceProfile(profile.ToYaml("made from two runs"), "t.yaml");
   ASSERT_TRUE(again.ok()) << again.status().ToString();
   EXPECT_THAT(BoundOf(*again, "Module.a.\"x\\y.Linear.forward.7"), Optional(1.25e-7));
@@ -49,6 +49,7 @@ TEST(ToleranceProfile, ReadsWhatItWrites) {
   ASSERT_NE(key, nullptr);
   EXPECT_THAT(key->parameters, Optional(2.0));
   EXPECT_THAT(key->integers, Optional(0.0));
+  EXPECT_THAT(key->arguments, testing::ElementsAre("approximate", "1"));
 }
 
 TEST(ToleranceProfile, CallNumbersAreNoPartOfAPlace) {
@@ -84,6 +85,8 @@ TEST(ToleranceProfile, ErrorsNameTheLine) {
   EXPECT_THAT(fact("rules:\n- {name: a, bound: .nan}"), HasSubstr("not a number"));
   EXPECT_THAT(fact("rules:\n- {name: a, bound: 1, integers: x}"),
               HasSubstr("'integers' of a is not"));
+  EXPECT_THAT(fact("rules:\n- {name: a, bound: 1, arguments: x}"),
+              HasSubstr("'arguments' of a is not a list of names"));
   EXPECT_THAT(fact("roundings: {int32: 4}"), HasSubstr("'int32' is not a dtype that rounds"));
   EXPECT_THAT(fact("rules: ["), HasSubstr("of the tolerances"));
 }
