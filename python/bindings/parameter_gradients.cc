@@ -169,7 +169,13 @@ void ParameterGradients::AccumulatedByNode(PyObject* variable, PyObject* came) {
     gradient = PyRef::Steal(PyObject_GetAttrString(variable, "main_grad"));
     if (!gradient) DropError();
   }
-  if (gradient && gradient.get() != Py_None) return Accumulated(variable, gradient.get());
+  // A view is part of a bucket: DistributedDataParallel has scaled it, and its collective may be
+  // writing into it now. Where nothing was there before, what came is the gradient.
+  const bool came_alone = came != nullptr && !had_gradient;
+  if (gradient && gradient.get() != Py_None) {
+    const bool is_part = came_alone && autograd_->Base(gradient.get());
+    return Accumulated(variable, is_part ? came : gradient.get());
+  }
   // A hook of the program has used it up, like an optimizer that runs inside backward. What came
   // was all of it, unless it was added to something.
   if (came != nullptr) Accumulated(variable, came, had_gradient ? kTakenAway : std::string_view());

@@ -162,6 +162,29 @@ def test_data_parallel_training_keeps_its_bits(run_script, tmp_path):
     assert "Module.module.0.Linear.parameters_grad.0" in names
 
 
+def test_gradients_in_buckets_are_those_of_this_rank(run_script, tmp_path):
+    _run(run_script, """
+        def program(rank, debugger):
+            init(rank)
+            torch.manual_seed(0)
+            plain, seen = nn.Linear(8, 8), nn.Linear(8, 8)
+            seen.load_state_dict(plain.state_dict())
+            model = nn.parallel.DistributedDataParallel(seen, gradient_as_bucket_view=True)
+            x = torch.full((2, 8), rank + 1.0)
+            plain(x).sum().backward()
+            torch.save(plain.weight.grad, f"grad{rank}.pt")
+            debugger.start(model)
+            model(x).sum().backward()
+            debugger.stop()
+            debugger.step()
+            assert torch.equal(seen.weight.grad, torch.full((8, 8), 3.0))  # of both ranks
+        """)
+    for rank in (0, 1):
+        weight = _dump(tmp_path, rank).data["Module.module.Linear.parameters_grad.0"]["weight"][0]
+        local = torch.load(tmp_path / f"grad{rank}.pt")
+        assert weight["Norm"] == pytest.approx(local.norm().item())
+
+
 @pytest.mark.skipif(not hasattr(torch.distributed, "all_gather_single"), reason="torch has them from 2.14 on")
 def test_collectives_of_a_single_tensor(run_script, tmp_path):
     result = _run(run_script, """
