@@ -29,8 +29,9 @@ Result<std::string> MatchesYaml(const visfile::UnitIndex& index, const std::vect
   }
   // `graph -lm` refuses a file without rules.
   if (paths.empty()) {
-    return UnsupportedError("no pair of modules was made by hand, and a layer mapping names modules only",
-                            "calls of functions pair by name and order inside paired modules");
+    return UnsupportedError(
+        "no pair of modules was made by hand, and a layer mapping names modules only",
+        "calls of functions pair by name and order inside paired modules");
   }
   std::string yaml = "TopLayer:\n";
   for (const auto& [target, golden] : paths) {

@@ -264,8 +264,8 @@ Status Api::OverviewBins(const Call& call) {
 
 namespace {
 
-/// Where nobody is to blame: the first node of which that cannot be told, as `msprobe compare` names
-/// it. One that cannot be read does not count, as it may agree.
+/// Where nobody is to blame: the first node of which that cannot be told, as `msprobe compare`
+/// names it. One that cannot be read does not count, as it may agree.
 std::optional<NodeRef> FirstDifference(const visfile::SideIndex& target) {
   for (const uint32_t id : target.order) {
     if (id != 0 && target.roles[id] == compare::Role::kUndecidable &&

@@ -116,9 +116,9 @@ TEST_P(ViewerApiTest, NodeShowsValuesStackAndReason) {
   EXPECT_THAT(node, HasSubstr(R"("Max":"1.000000")"));
   EXPECT_THAT(node, HasSubstr(R"("Max":"2.000000")"));
   EXPECT_THAT(node, HasSubstr(R"("differs":["Max")"));
-  EXPECT_THAT(asker.Get("divergence", query_ + "&u=0"),
-              AllOf(HasSubstr(R"("reason":"its inputs agree")"),
-                    HasSubstr(R"("first_difference":null)")));
+  EXPECT_THAT(
+      asker.Get("divergence", query_ + "&u=0"),
+      AllOf(HasSubstr(R"("reason":"its inputs agree")"), HasSubstr(R"("first_difference":null)")));
   EXPECT_THAT(asker.Get("overview", query_ + "&u=0&bins=2"), HasSubstr(R"("worst":0.9)"));
 }
 
@@ -399,7 +399,8 @@ TEST(ViewerFilesTest, WithoutACulpritTheFirstDifferenceIsNamed) {
     asker.Open(file);
     const std::string report = asker.Get("divergence", "file=" + file + "&u=0");
     EXPECT_THAT(report, HasSubstr(R"("undecided":3,"culprits":[],"first_difference":{"id":)"));
-    EXPECT_THAT(report, HasSubstr(R"("name":"Functional.relu.0.forward","reason":"its inputs differ")"));
+    EXPECT_THAT(report,
+                HasSubstr(R"("name":"Functional.relu.0.forward","reason":"its inputs differ")"));
     EXPECT_THAT(report, HasSubstr("model.py"));
   }
 }

@@ -25,7 +25,12 @@ export class HandMatches {
 
   answer(method: string, body: string): unknown {
     if (method === "GET")
-      return { total: this.pairs.length, pairs: this.pairs, undo: this.pairs.length > 0 };
+      return {
+        total: this.pairs.length,
+        pairs: this.pairs,
+        undo: this.pairs.length > 0,
+        mapping: this.pairs.some(({ target }) => target.startsWith("Module.")),
+      };
     const { t, g } = JSON.parse(body === "" ? "{}" : body) as { t?: number; g?: number };
     if (method === "POST") this.pair(t ?? -1, g ?? -1);
     else this.undo(t);

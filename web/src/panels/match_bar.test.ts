@@ -11,7 +11,12 @@ it("lets nobody undo a second pair while the first one is being undone", async (
   const data = transformer("f", 4, 1);
   const source = new EmbeddedSource({ ...data, open: { ...data.open, can_match: true } });
   const pairs = [1, 2].map((id) => ({ t: id, g: id, target: "t", golden: "g" }));
-  source.matches = async (_unit, offset) => ({ total: 2, pairs: pairs.slice(offset), undo: true });
+  source.matches = async (_unit, offset) => ({
+    total: 2,
+    pairs: pairs.slice(offset),
+    undo: true,
+    mapping: false,
+  });
   let answer = () => {};
   const unmatch = vi.fn(
     () =>
@@ -19,6 +24,7 @@ it("lets nobody undo a second pair while the first one is being undone", async (
         answer = done;
       }),
   );
+  source.matchesYaml = () => "matches.yaml";
   source.unmatch = unmatch;
   const app = new App(source);
   await app.show(parsePlace("file=f"));
@@ -33,6 +39,8 @@ it("lets nobody undo a second pair while the first one is being undone", async (
   undo().click();
   expect(unmatch).toHaveBeenCalledTimes(1);
   expect(undo().disabled).toBe(true);
+  // Pairs of calls alone: a mapping could say none of them.
+  expect(document.body.textContent).toContain("Nothing to export");
   answer();
   await vi.waitFor(() => expect(undo()?.disabled).toBe(false));
 });

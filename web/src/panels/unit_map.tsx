@@ -43,7 +43,7 @@ export function UnitMap({ app }: { app: App }) {
       </div>
       {units.some((unit) => unit.culprits > 0) && (
         <p class="unit-signs">
-          <i class="unit with-culprit" aria-hidden="true" />
+          <i class="unit-sample" aria-hidden="true" />
           {text("units.culprit")}
         </p>
       )}

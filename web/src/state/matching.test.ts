@@ -15,7 +15,7 @@ function matchingServer() {
   const waiting: (() => void)[] = [];
   const wait = () => new Promise<void>((done) => waiting.push(done));
   source.matches = async (_unit, offset) => ({
-    ...{ total: pairs.length, pairs: pairs.slice(offset), undo: true },
+    ...{ total: pairs.length, pairs: pairs.slice(offset), undo: true, mapping: true },
   });
   const match = vi.fn<Source["match"]>(wait);
   const unmatch = vi.fn<Source["unmatch"]>(wait);
