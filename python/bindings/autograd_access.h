@@ -65,6 +65,11 @@ class AutogradAccess {
   HiddenFromClass Hide(PyObject* tensor) const {
     return HiddenFromClass(IsPlain(tensor) ? nullptr : without_classes_.get());
   }
+  /// Whether its class decides what torch's operators do with it (`__torch_dispatch__`).
+  bool HasOwnOperators(PyObject* tensor) const {
+    return !IsPlain(tensor) && _PyType_Lookup(Py_TYPE(tensor), dispatch_name_.get()) !=
+                                   _PyType_Lookup(tensor_type_, dispatch_name_.get());
+  }
 
   bool IsLeafNode(PyObject* node) const { return Py_TYPE(node) == leaf_type_; }
   PyRef LeafVariable(PyObject* node) const { return Get(variable_, node); }
@@ -117,6 +122,7 @@ class AutogradAccess {
   PyTypeObject* leaf_type_;
   PyTypeObject* cast_type_;
   PyTypeObject* function_type_;
+  PyRef dispatch_name_ = PyRef::Steal(PyUnicode_InternFromString("__torch_dispatch__"));
   PyRef grad_mode_, autocast_, sequence_, task_, queue_callback_, register_, without_classes_;
   Getter grad_, grad_fn_, output_nr_, requires_grad_, base_, version_, variable_;
   std::unordered_map<PyTypeObject*, NodeType> node_types_;

@@ -22,7 +22,7 @@ enum class CallKind : uint8_t {
   kCompiled,     ///< kObject that compiles what it gets
   kBackward,     ///< runs a backward pass
   kGroup,        ///< not recorded: a parent for what runs inside, like "optimizer"
-  kQuiet,        ///< a compiler works: nothing is recorded inside, the ledger says so
+  kQuiet,        ///< nothing is recorded inside, as a compiler works: the ledger says so
 };
 
 /// The arguments of a call as vectorcall has them.

@@ -18,7 +18,7 @@ struct CallCounter {
 /// methods that were made while it was in place may outlive the collection.
 struct CallSite {
   CallKind kind = CallKind::kApi;
-  std::string prefix;              ///< "Functional.relu."; kGroup: the group's name; kQuiet: a note
+  std::string prefix;              ///< "Functional.relu."; kGroup: its name; kQuiet: a note or ""
   bool in_place = false;           ///< the first argument is what the call changes
   PyRef original;                  ///< does what the function did before
   CallCounter* counter = nullptr;  ///< shared by all sites of one prefix; lives on like the site

@@ -47,7 +47,7 @@ std::shared_ptr<CallSite> Collector::NewObjectSite(const CallSite& site,
 
 PyObject* Collector::CallQuiet(CallSite* site, PyObject* const* args, size_t flags,
                                PyObject* names) {
-  Note(site->prefix);
+  if (!site->prefix.empty()) Note(site->prefix);
   ThreadState& thread = CurrentThread();
   ++thread.busy;
   PyObject* result = PyObject_Vectorcall(site->original.get(), args, flags, names);

@@ -165,6 +165,7 @@ void EdgeTaps::TakeGradient(const TapSubscription& subscription, PyObject* gradi
   GradientRecord* record = subscription.record.get();
   GradientSlot& slot = record->slots[subscription.output ? record->input_count + subscription.slot
                                                          : subscription.slot];
+  if (slot.edges > 1 && slot.has_value && !slot.sum) return;  // one of them can't be added to
   slot.has_value = true;
   if (slot.edges == 1 && subscription.step != TapStep::kSlice) {
     using Layout = CaptureAs::Layout;
@@ -176,6 +177,7 @@ void EdgeTaps::TakeGradient(const TapSubscription& subscription, PyObject* gradi
     if (sink_->Capture(record, gradient, as, &slot.value)) return;
   }
   slot.has_value = false;
+  if (autograd_->HasOwnOperators(gradient)) return TakeUnread(record, gradient, &slot);
   const PyRef shaped = Shaped(subscription, gradient);
   if (!shaped) return;
   if (slot.edges == 1) {
@@ -190,6 +192,20 @@ void EdgeTaps::TakeGradient(const TapSubscription& subscription, PyObject* gradi
                                    : PyObject_CallMethodNoArgs(detached.get(), clone_name_.get()));
   slot.has_value = static_cast<bool>(slot.sum);
   if (!slot.sum) TheErrors().Take("adding gradients");
+}
+
+// Its operators are code of its class: they may raise, or run collectives that other ranks do not.
+void EdgeTaps::TakeUnread(GradientRecord* record, PyObject* gradient, GradientSlot* slot) {
+  slot->sum = PyRef();
+  slot->has_value = sink_->Capture(record, gradient, {}, &slot->value);
+  CapturedTensor& value = slot->value;
+  value.has_summary = value.has_contents = false;
+  value.contents = nullptr;
+  value.later = nullptr;
+  if (!value.reason.empty()) return;
+  value.reason = slot->edges > 1
+                     ? "it is a sum of gradients of a class with operators of its own"
+                     : "it is laid out otherwise, and its class has operators of its own";
 }
 
 PyRef EdgeTaps::Detached(PyObject* gradient) {

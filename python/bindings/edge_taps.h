@@ -68,6 +68,7 @@ class EdgeTaps : public GradientTaps {
   PyRef NewTap(PyObject* node);
   std::vector<PyRef> TapsAt(PyObject* node) const;
   void TakeGradient(const TapSubscription& subscription, PyObject* gradient);
+  void TakeUnread(GradientRecord* record, PyObject* gradient, GradientSlot* slot);
   void StartPass(GradientRecord* record, int64_t task);
   void CompleteEdge(GradientRecord* record);
   PyRef Shaped(const TapSubscription& subscription, PyObject* gradient);

@@ -2,6 +2,7 @@
 
 import json
 import os
+import tempfile
 from dataclasses import dataclass, field
 from typing import Any, Dict, List, Optional, Tuple
 
@@ -218,6 +219,20 @@ def absolute(key: str, path: str) -> str:
     if writable(path) != path:
         raise MsprobeError(f"{key} is not UTF-8, choose another one: {writable(path)}")
     return path
+
+
+def check_is_writable(key: str, path: str) -> None:
+    """Tries it in the nearest directory that is there: of the dump nothing is made before its first step."""
+    there = path
+    while not os.path.lexists(there):
+        there = os.path.dirname(there)
+    try:
+        os.rmdir(tempfile.mkdtemp(prefix=".msprobe_", dir=there))
+    except NotADirectoryError:
+        raise MsprobeError("a file stands where a directory is needed; choose another path or move the file "
+                           f"away: {there}") from None
+    except OSError as error:
+        raise MsprobeError(f"{key} cannot be written ({error.strerror}), choose another one: {path}") from None
 
 
 def _check(data: Dict[str, Any], where: str) -> Config:

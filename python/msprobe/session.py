@@ -6,7 +6,7 @@ import shutil
 from typing import Any, Callable, Dict, List, Optional
 
 from msprobe import _core
-from msprobe.config import absolute, Config, engine_options, Switch
+from msprobe.config import absolute, check_is_writable, Config, engine_options, Switch
 from msprobe.earlier_checksums import read_checksums
 from msprobe.errors import MsprobeError
 from msprobe.framework import Framework
@@ -31,6 +31,8 @@ class Session:
         self._switch = Switch(str(self.config_path))
         self._tally = Tally(config, self._switch)
         self._dump_path = absolute("dump_path", config.dump_path)
+        if not config.rank:  # else this process may be left out, and its machine have no such path
+            check_is_writable("dump_path", self._dump_path)
         self._bench_path = None if config.bench_path is None else os.path.abspath(config.bench_path)
         self.current_step = 0
         self.writer: Any = None

@@ -148,3 +148,20 @@ def test_a_key_that_is_there_twice(text, key, tmp_path):
     path.write_text(text)
     with pytest.raises(MsprobeError, match=f'the key "{key}" is there twice.*config.json'):
         load_config(str(path))
+
+
+@pytest.mark.parametrize("place, message", [
+    ("file", "a file stands where a directory is needed"),
+    ("file/below", "a file stands where a directory is needed"),
+    ("/proc/msprobe/dump", "dump_path cannot be written"),
+])
+def test_a_path_that_cannot_be_written_is_refused_before_training(place, message, debugger, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(MsprobeError, match=message):
+        debugger(top={"dump_path": str(tmp_path / place)})
+
+
+def test_looking_at_the_path_leaves_nothing(debugger, tmp_path):
+    before = sorted(tmp_path.iterdir())
+    debugger(top={"dump_path": str(tmp_path / "a" / "b")})
+    assert [path.name for path in sorted(tmp_path.iterdir()) if path not in before] == ["config.json"]

@@ -318,6 +318,8 @@ def test_what_a_collective_still_computes(collect):
     dump = collect(lambda: torch.relu(AsyncCollectiveTensor(torch.ones(2))), level="L1")
     (value,) = dump.data["Torch.relu.0.forward"]["input_args"]
     assert value["Max"] is None and value["reason"] == "a collective is still computing it"
+    # Nor is the tensor that is computed recorded when it is wrapped.
+    assert not any(name.startswith("Tensor.stride.") for name in dump.names)
 
 
 @watches_memory

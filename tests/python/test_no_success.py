@@ -17,9 +17,10 @@ def _step(d):
 
 
 def test_a_start_that_fails(debugger, tmp_path, capfd):
+    d = debugger(level="L1")
     (tmp_path / "dump").write_text("a file")
     with pytest.raises(MsprobeError, match="a file stands where a directory is needed"):
-        debugger(level="L1").start()
+        d.start()
     PrecisionDebugger._forget()
     said = capfd.readouterr()
     assert SUCCESS not in said.out
