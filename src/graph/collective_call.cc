@@ -69,14 +69,13 @@ std::vector<int64_t> ParseRanks(std::string_view list) {
     ranks.push_back(*rank);
     list.remove_prefix(std::min(list.size(), list.find_first_of(",]")));
   }
-  std::sort(ranks.begin(), ranks.end());
-  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   return ranks;
 }
 
 /// {"type": "torch.ProcessGroup", "group_ranks": [0, 1], "group_id": "…"}, or the same two in a
 /// "value". The ranks are the group's identity where they are known: an id may differ per rank.
-void ReadGroup(const dump::Record& record, CollectiveCall* call) {
+/// Returns them in the group's order.
+std::vector<int64_t> ReadGroup(const dump::Record& record, CollectiveCall* call) {
   std::string_view ranks;
   std::string_view id;
   for (const Value& value : record.values) {
@@ -91,9 +90,13 @@ void ReadGroup(const dump::Record& record, CollectiveCall* call) {
       id = value.value_text;
     }
   }
-  call->ranks = ParseRanks(ranks);
+  std::vector<int64_t> in_order = ParseRanks(ranks);
+  call->ranks = in_order;
+  std::sort(call->ranks.begin(), call->ranks.end());
+  call->ranks.erase(std::unique(call->ranks.begin(), call->ranks.end()), call->ranks.end());
   for (const int64_t rank : call->ranks) call->group += std::to_string(rank) + ",";
   if (call->ranks.empty()) call->group = id;
+  return in_order;
 }
 
 /// Each P2POp of a batch: {"op": "isend", "peer": 1, …} below one key, or in a "value".
@@ -120,12 +123,20 @@ void ReadBatch(const dump::Record& record, CollectiveCall* call) {
   }
 }
 
-int64_t RankArgument(const dump::Record& record, const Operation& operation) {
+/// "group_src" and "group_dst" count inside the group, whose ranks are `members`.
+int64_t RankArgument(const dump::Record& record, const Operation& operation,
+                     const std::vector<int64_t>& members) {
+  constexpr std::string_view kInGroup = "group_";
   for (const Value& value : record.values) {
     if (value.section != dump::Section::kInput || value.kind != dump::ValueKind::kScalar) continue;
-    const bool named = LastPart(value.key) == operation.keyword;
-    if (!named && value.key != operation.position) continue;
-    if (const auto rank = ParseRank(value.value_text)) return *rank;
+    std::string_view key = LastPart(value.key);
+    const bool in_group = key.starts_with(kInGroup);
+    if (in_group) key.remove_prefix(kInGroup.size());
+    if (key != operation.keyword && value.key != operation.position) continue;
+    const auto rank = ParseRank(value.value_text);
+    if (!rank) continue;
+    if (!in_group || members.empty()) return *rank;
+    return *rank < static_cast<int64_t>(members.size()) ? members[*rank] : -1;
   }
   return operation.default_rank;
 }
@@ -139,7 +150,7 @@ bool IsCollective(const NodeName& name) {
 
 CollectiveCall ReadCollectiveCall(const NodeName& name, const dump::Record& record) {
   CollectiveCall call;
-  ReadGroup(record, &call);
+  const std::vector<int64_t> members = ReadGroup(record, &call);
   if (name.api == kBatch) {
     call.pattern = kP2p;
     ReadBatch(record, &call);
@@ -150,7 +161,7 @@ CollectiveCall ReadCollectiveCall(const NodeName& name, const dump::Record& reco
                    [&](const Operation& known) { return known.api == name.api; });
   if (operation == kOperations.end()) return call;
   call.pattern = operation->pattern;
-  const int64_t rank = RankArgument(record, *operation);
+  const int64_t rank = RankArgument(record, *operation, members);
   if (call.pattern == kP2p) {
     call.transfers.push_back({rank, operation->keyword == "dst"});
   } else {

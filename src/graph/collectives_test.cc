@@ -173,6 +173,20 @@ TEST_F(CollectivesTest, SendsPairWithReceivesInOrder) {
   EXPECT_EQ(notes(), 0u);
 }
 
+// As torch.distributed.pipelining calls them.
+TEST_F(CollectivesTest, RanksInsideAGroupAreTranslated) {
+  const std::string group = "\"group\":" + Group("[3,1]");
+  const auto peer = [&](const std::string& name, int rank) {
+    return group + ",\"" + name + "\":" + Int(rank);
+  };
+  Rank(1, {{"isend.0", "", peer("group_dst", 0)}, {"broadcast.0", "", peer("group_src", 1)}});
+  Rank(3, {{"irecv.0", "", peer("group_src", 1)}, {"broadcast.0", "", peer("group_src", 1)}});
+  Link();
+  EXPECT_THAT(Peers(0, "isend.0"), ElementsAre("3:send:irecv.0"));
+  EXPECT_THAT(Peers(0, "broadcast.0"), ElementsAre("3:send:broadcast.0"));
+  EXPECT_EQ(notes(), 0u);
+}
+
 TEST_F(CollectivesTest, BatchesPairOperationByOperation) {
   const auto operation = [](const std::string& name, int peer) {
     return R"({"class_type":"torch.distributed.P2POp","op":")" + name + R"(","tensor":)" + kTensor +
