@@ -192,6 +192,17 @@ def learning():
          [COMPARE + f" --fail-on culprit --tolerance {name}.yaml" for name in ("wide", "narrow", "exact")],
          {"npu": noisy(order=3.0), "bench": noisy(), "wide.yaml": rule % "5", "narrow.yaml": rule % "0.5",
           "exact.yaml": rule % "5, integers: 0"})
+    def called(approximate, made=1.0):
+        dump = Dump()
+        dump.forward("Functional.gelu.0.forward", None, [tensor(), scalar(approximate)],
+                     [tensor(made)])
+        return dump
+
+    case("tolerance/learned_arguments", "a scalar argument that differed is learned; the bound holds all the same",
+         ["msprobe tolerance npu bench -o out/t.yaml", COMPARE + " --fail-on culprit", COMPARE + run,
+          "msprobe compare worse bench" + run],
+         {"npu": called("tanh", 1.001), "bench": called("none"), "worse": called("tanh", 1.1)},
+         prepare=["mkdir out", *made])
     checked = small(out={RELU: tensor(md5="00000001")})
     for entry in checked.data.values():
         for value in entry["input_args"] + entry["output"]:

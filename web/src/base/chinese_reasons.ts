@@ -14,6 +14,7 @@ const SENTENCES: Record<string, string> = {
     "输入不一致，且没有采集到产生它们的节点：数据或权重是否不同？",
   "its inputs carry an error within the tolerance": "输入带有容差之内的误差",
   "what its forward took carries an error within the tolerance": "其前向的输入带有容差之内的误差",
+  "within what a rule of the tolerances allows": "在容差规则允许的范围之内",
   "its output is memory that nobody has written yet": "输出是尚未写入的内存",
   "it reads memory that nobody has written yet": "读取了尚未写入的内存",
   "what differs in it is memory that nobody has written yet": "不同之处是尚未写入的内存",
