@@ -27,8 +27,7 @@ TEST(OverflowText, NothingFoundIsSaidFirst) {
   report.cut_off = 1;
   const std::string text = OverflowText(report);
   EXPECT_EQ(text.find("records unreadable"), std::string::npos) << text;
-  EXPECT_NE(text.find(", 1 dump.json is cut off: records at the end are lost\n"),
-            std::string::npos)
+  EXPECT_NE(text.find(", 1 dump.json is cut off: records at the end are lost\n"), std::string::npos)
       << text;
 }
 
