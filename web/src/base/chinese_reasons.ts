@@ -28,7 +28,8 @@ const SENTENCES: Record<string, string> = {
   "the forward and the gradients agree, the gradients of parameters do not":
     "前向与梯度一致，参数梯度不一致",
   "the norm of the inputs agrees, that of the outputs does not": "输入的范数一致，输出的不一致",
-  "the norm error of the outputs is more than 10 times that of the inputs": "输出的范数误差超过输入的 10 倍",
+  "the norm error of the outputs is more than 10 times that of the inputs":
+    "输出的范数误差超过输入的 10 倍",
   "most elements of the inputs agree, most of the outputs do not":
     "输入的多数元素一致，输出的多数元素不一致",
   "the cosine of the outputs is far below that of the inputs": "输出的余弦相似度远低于输入",
