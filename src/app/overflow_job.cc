@@ -61,6 +61,7 @@ class Searcher {
     Status status;
     graph::OverflowScan scan;
     size_t link = 0;  ///< number in the linker
+    bool cut_off = false;
   };
 
   bool cancelled() const { return cancel_ != nullptr && cancel_->cancelled(); }
@@ -94,6 +95,7 @@ class Searcher {
                                   "collect with task statistics or tensor",
                                   rank->unit.directory.string());
     }
+    rank->cut_off = dump->is_cut_off();
     std::unique_ptr<graph::Graph> graph;
     if (dump->construct().empty()) {
       graph = graph::BuildFlatGraph(std::move(dump));
@@ -122,7 +124,9 @@ class Searcher {
       by_link[rank.link] = scans.size();
       numbers.push_back(rank.number);
       nodes += rank.scan.nodes;
-      report_.unreadable_records += rank.scan.unreadable;
+      report_.unreadable_records += rank.scan.unreadable + (rank.cut_off ? 1 : 0);
+      report_.cut_off += rank.cut_off ? 1 : 0;
+      report_.masked_records += rank.scan.masked;
       found |= !rank.scan.events.empty();
       scans.push_back(std::move(rank.scan));
     }

@@ -1,6 +1,8 @@
 #include "compare/divergence_report.h"
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace msprobe::compare {
@@ -22,6 +24,16 @@ NodeId OriginOf(NodeId id, std::vector<NodeState>* states) {
   return at;
 }
 
+/// Gradients of parameters come from what the forward took, which may not be recorded.
+bool IsByParameters(const graph::Graph& graph, NodeId id, const NodeFacts& facts) {
+  if (facts.parameters_differ) return true;
+  const std::string_view name = graph.nodes[id].name;
+  const size_t module = name.find(".parameters_grad");
+  if (module == std::string_view::npos || facts.forward != kNoNode) return false;
+  // Names without a number of the call stand for all calls.
+  return graph.Find(std::string(name.substr(0, module)) + ".forward.0") == kNoNode;
+}
+
 }  // namespace
 
 std::string_view RoleName(Role role) {
@@ -36,8 +48,8 @@ std::string_view RoleName(Role role) {
   return "";
 }
 
-DivergenceReport ReportOf(const std::vector<NodeId>& order, const FactTable& facts_of,
-                          std::shared_ptr<const ReasonTable> reasons,
+DivergenceReport ReportOf(const graph::Graph& graph, const std::vector<NodeId>& order,
+                          const FactTable& facts_of, std::shared_ptr<const ReasonTable> reasons,
                           std::vector<NodeState>* states) {
   DivergenceReport report;
   report.divergences.reserve(static_cast<size_t>(std::ranges::count_if(
@@ -55,7 +67,7 @@ DivergenceReport ReportOf(const std::vector<NodeId>& order, const FactTable& fac
     report.divergences.push_back({id, role, origin == id ? kNoNode : origin,
                                   std::min(1.0, facts.error_in), std::min(1.0, facts.error_out),
                                   reasons->text((*states)[id].reason),
-                                  role == Role::kCulprit && facts.parameters_differ});
+                                  role == Role::kCulprit && IsByParameters(graph, id, facts)});
   }
   report.reasons = std::move(reasons);
   return report;

@@ -27,8 +27,8 @@ struct NodeState {
 
 /// All nodes with a role, in `order`. Each cause in `states` becomes the node that is its own; a
 /// circle (equal data at both ends of it) has none.
-DivergenceReport ReportOf(const std::vector<graph::NodeId>& order, const FactTable& facts,
-                          std::shared_ptr<const ReasonTable> reasons,
+DivergenceReport ReportOf(const graph::Graph& graph, const std::vector<graph::NodeId>& order,
+                          const FactTable& facts, std::shared_ptr<const ReasonTable> reasons,
                           std::vector<NodeState>* states);
 
 }  // namespace msprobe::compare

@@ -450,7 +450,7 @@ class Finder {
       Set(told_, Role::kUndecidable, told_, EqualOutputsReason(facts_, told_));
     }
     if (idle_.IsAll()) ReleaseAll();
-    DivergenceReport report = ReportOf(order, facts_, reasons_, &states_);
+    DivergenceReport report = ReportOf(graph_, order, facts_, reasons_, &states_);
     report.excused = idle_.Left();
     std::erase_if(report.excused, [&](const Excused& excused) {
       return states_[excused.node].role != Role::kNone;

@@ -150,8 +150,11 @@ TEST_F(FirstDivergence, GradientsOfParameters) {
        Backward({Data(5, 2)}, {Data(6, 2)}));
   Both("Module.a.A.parameters_grad", "", weight(Data(7)), weight(Data(7, 2)));
   Both("Module.b.B.parameters_grad", "", weight(Data(8)), weight(Data(8, 2)));
+  Both("Module.c.C.parameters_grad", "", weight(Data(9)), weight(Data(9, 2)));
   Find();
-  EXPECT_THAT(Culprits(), ElementsAre("Module.a.A.parameters_grad"));
+  EXPECT_THAT(Culprits(), ElementsAre("Module.a.A.parameters_grad", "Module.c.C.parameters_grad"));
+  EXPECT_FALSE(by_name_.at("Module.a.A.parameters_grad").by_parameters);
+  EXPECT_TRUE(by_name_.at("Module.c.C.parameters_grad").by_parameters) << "no forward is known";
   EXPECT_EQ(RoleOf("Module.b.B.parameters_grad"), Role::kVictim);
   EXPECT_EQ(CulpritOf("Module.b.B.parameters_grad"), "Module.b.B.backward.0");
 }

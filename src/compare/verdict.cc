@@ -93,7 +93,7 @@ NodeVerdict JudgeStatisticsNode(const NodeExtremes& node) {
   }
   if (out.norm_error > kNoise && out.norm_error > 10 * in.norm_error) {
     return {NodeStatus::kWarning,
-            has_outputs ? "the norm error of the outputs is 10 times that of the inputs"
+            has_outputs ? "the norm error of the outputs is more than 10 times that of the inputs"
                         : "a norm differs"};
   }
   return {};

@@ -31,7 +31,9 @@ class Scanner {
       scan_.communication.push_back(
           {id, position, taken > Finiteness::kMasked, report.output > Finiteness::kMasked});
     }
-    if (!event_below_[id] && IsEvent(report, taken)) AddEvent(id, position, report, name);
+    const bool is_event = IsEvent(report, taken);
+    if (!event_below_[id] && is_event) AddEvent(id, position, report, name);
+    scan_.masked += !is_event && std::max(report.output, taken) == Finiteness::kMasked;
     previous_ = id;
     PassOn(id);
   }

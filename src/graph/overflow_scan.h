@@ -41,6 +41,7 @@ struct OverflowScan {
   };
   uint64_t nodes = 0;
   uint64_t unreadable = 0;
+  uint64_t masked = 0;  ///< no events, though they hold -Inf: masks
   uint64_t event_count = 0;
   uint64_t source_count = 0;
   std::vector<OverflowEvent> events;         ///< the first ones, in order

@@ -81,6 +81,7 @@ std::string OverflowJson(const OverflowReport& report, int exit_code) {
   json.Key("read").BeginObject();
   json.Key("dumps").UInt(report.ranks).Key("records").UInt(report.nodes);
   json.Key("steps").UInt(report.steps_read).Key("steps_there").UInt(report.steps);
+  json.Key("masked_records").UInt(report.masked_records);
   json.Key("unreadable_records").UInt(report.unreadable_records).EndObject();
   json.Key("failed").BeginArray();
   for (const OverflowReport::Failure& failure : report.failures) {

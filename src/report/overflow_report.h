@@ -23,7 +23,9 @@ struct OverflowReport {
   size_t steps = 0;
   size_t ranks = 0;  ///< of the step where it was found, else of all steps together
   uint64_t nodes = 0;
-  uint64_t unreadable_records = 0;
+  uint64_t unreadable_records = 0;  ///< a dump.json that is cut off counts as one
+  uint64_t cut_off = 0;             ///< dump.json files that lost records at their end
+  uint64_t masked_records = 0;      ///< hold -Inf that is no overflow: masks
   graph::OverflowChain chain;
   std::vector<graph::OverflowEvent> events;         ///< on the first rank, the first ones
   std::vector<graph::OverflowEvent> later_sources;  ///< on the first rank

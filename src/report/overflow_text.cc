@@ -146,6 +146,20 @@ void AppendOrigins(const OverflowReport& report, std::string* out) {
   }
 }
 
+/// What to say where none was found.
+std::string Nothing(const OverflowReport& report) {
+  const bool whole = report.failures.empty() && report.unreadable_records == 0;
+  if (report.masked_records == 0) {
+    return whole ? "no overflow: all recorded values are finite"
+                 : "no overflow in what could be read";
+  }
+  const bool one = report.masked_records == 1;
+  return std::string(whole ? "no overflow" : "no overflow in what could be read") + ": " +
+         std::to_string(report.masked_records) +
+         (one ? " record holds -Inf that is" : " records hold -Inf that is") +
+         " meant, as a mask does; all other values are finite";
+}
+
 void AppendFooter(const OverflowReport& report, std::string* out) {
   out->append("\n" + std::to_string(report.nodes) + " records of " + std::to_string(report.ranks));
   out->append(report.ranks == 1 ? " dump read" : " dumps read");
@@ -153,8 +167,12 @@ void AppendFooter(const OverflowReport& report, std::string* out) {
     out->append(", " + std::to_string(report.steps_read) + " of " + std::to_string(report.steps) +
                 " steps");
   }
-  if (report.unreadable_records > 0) {
-    out->append(", " + std::to_string(report.unreadable_records) + " records unreadable");
+  const uint64_t unreadable = report.unreadable_records - report.cut_off;
+  if (unreadable > 0) out->append(", " + std::to_string(unreadable) + " records unreadable");
+  if (report.cut_off > 0) {
+    out->append(", " + std::to_string(report.cut_off) +
+                (report.cut_off == 1 ? " dump.json is" : " dump.json are") +
+                " cut off: records at the end are lost");
   }
   if (!report.failures.empty()) {
     out->append(", " + std::to_string(report.failures.size()) +
@@ -186,9 +204,7 @@ std::string OverflowText(const OverflowReport& report) {
     AppendHops(report, &out);
     AppendOrigins(report, &out);
   } else {
-    out = report.failures.empty() && report.unreadable_records == 0
-              ? "no overflow: all recorded values are finite\n"
-              : "no overflow in what could be read\n";
+    out = Nothing(report) + "\n";
   }
   AppendFooter(report, &out);
   return out;

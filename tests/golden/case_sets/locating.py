@@ -205,6 +205,23 @@ def learning():
           "there.yaml": "rules: []\n"}, prepare=["mkdir out out3 out6 out7 out8"])
 
 
+def learned_arguments():
+    made = ["$MSPROBE tolerance npu bench -o t.yaml >/dev/null 2>/dev/null"]
+    run = " --tolerance t.yaml --fail-on culprit"
+
+    def called(approximate, made=1.0):
+        dump = Dump()
+        dump.forward("Functional.gelu.0.forward", None, [tensor(), scalar(approximate)],
+                     [tensor(made)])
+        return dump
+
+    case("tolerance/learned_arguments", "a scalar argument that differed is learned; the bound holds all the same",
+         ["msprobe tolerance npu bench -o out/t.yaml", COMPARE + " --fail-on culprit", COMPARE + run,
+          "msprobe compare worse bench" + run],
+         {"npu": called("tanh", 1.001), "bench": called("none"), "worse": called("tanh", 1.1)},
+         prepare=["mkdir out", *made])
+
+
 def references():
     """The low-precision golden is 1 % off the reference; the target may be 3 times as far."""
     run = " --reference high --fail-on culprit"
@@ -279,5 +296,6 @@ def make():
     arguments()
     profiles()
     learning()
+    learned_arguments()
     references()
     ulps()

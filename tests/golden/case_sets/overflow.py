@@ -1,4 +1,6 @@
 """msprobe overflow: where NaN or Inf begins, and how it goes through the ranks."""
+import json
+
 from .builder import Dump, case, frames, scalar, tensor
 
 NAN, INF = float("nan"), float("inf")
@@ -83,6 +85,11 @@ def not_suspicious():
             .op("Functional.softmax", masked(), tensor()))
     case("overflow/mask", "-Inf written as a mask and taken out again is no overflow", RUN,
          {"npu": mask})
+    cut_off = Rank().op("Torch.mul", tensor(), tensor()).op("Torch.exp", tensor(), tensor())
+    text = json.dumps({**cut_off.head, "data": cut_off.data}, indent=1)
+    cut_off.texts["dump.json"] = text[:int(len(text) * 0.7)]
+    case("overflow/cut_off", "a dump.json that is cut off: nothing is said of what is lost, exit 3",
+         [RUN, RUN + " --json", RUN + " --fail-on overflow"], {"npu": cut_off})
     empty_row = (Rank().op("Tensor.masked_fill", tensor(), masked())
                  .op("Functional.softmax", masked(), bad()))
     case("overflow/mask_to_nan", "NaN made out of a mask begins where it is made", RUN,

@@ -14,6 +14,7 @@ const SENTENCES: Record<string, string> = {
     "输入不一致，且没有采集到产生它们的节点：数据或权重是否不同？",
   "its inputs carry an error within the tolerance": "输入带有容差之内的误差",
   "what its forward took carries an error within the tolerance": "其前向的输入带有容差之内的误差",
+  "within what a rule of the tolerances allows": "在容差规则允许的范围之内",
   "its output is memory that nobody has written yet": "输出是尚未写入的内存",
   "it reads memory that nobody has written yet": "读取了尚未写入的内存",
   "what differs in it is memory that nobody has written yet": "不同之处是尚未写入的内存",
@@ -27,7 +28,8 @@ const SENTENCES: Record<string, string> = {
   "the forward and the gradients agree, the gradients of parameters do not":
     "前向与梯度一致，参数梯度不一致",
   "the norm of the inputs agrees, that of the outputs does not": "输入的范数一致，输出的不一致",
-  "the norm error of the outputs is 10 times that of the inputs": "输出的范数误差超过输入的 10 倍",
+  "the norm error of the outputs is more than 10 times that of the inputs":
+    "输出的范数误差超过输入的 10 倍",
   "most elements of the inputs agree, most of the outputs do not":
     "输入的多数元素一致，输出的多数元素不一致",
   "the cosine of the outputs is far below that of the inputs": "输出的余弦相似度远低于输入",
