@@ -53,6 +53,8 @@ export const chinese: Record<PhraseKey, string> = {
   "divergence.later": "其他分歧点",
   "divergence.of": "第 {at} 个，共 {total} 个",
   "divergence.elsewhere": "整个运行最早的分歧在 step {step}、rank {rank}。",
+  "divergence.elsewhere_many":
+    "整个运行最早的分歧在 step {step}，其中有 {count} 个 rank，例如 rank {rank}。",
   "divergence.go_there": "前往",
   "divergence.pending": "还有 {count} 个 step 和 rank 正在读取。",
   "divergence.victims": "其后有 {count} 个节点受其影响",

@@ -52,6 +52,8 @@ export const english = {
   "divergence.later": "Another divergence",
   "divergence.of": "{at} of {total}",
   "divergence.elsewhere": "The whole run diverges first in step {step}, rank {rank}.",
+  "divergence.elsewhere_many":
+    "The whole run diverges first in step {step}, on {count} ranks; rank {rank} is one of them.",
   "divergence.go_there": "Go there",
   "divergence.pending": "{count} {count|step and rank is|steps and ranks are} still being read.",
   "divergence.victims": "{count} later {count|node carries|nodes carry} it on",
