@@ -264,16 +264,20 @@ Status Api::OverviewBins(const Call& call) {
 
 namespace {
 
-/// Where nobody is to blame: the first node of which that cannot be told, as `msprobe compare`
-/// names it. One that cannot be read does not count, as it may agree.
+/// Where nobody is to blame: the first node that differs, or, where none does, the first error, as
+/// `msprobe compare` names it. One that cannot be read does not count, as it may agree; a
+/// collection of calls only repeats its worst child.
 std::optional<NodeRef> FirstDifference(const visfile::SideIndex& target) {
+  std::optional<NodeRef> error;
   for (const uint32_t id : target.order) {
-    if (id != 0 && target.roles[id] == compare::Role::kUndecidable &&
-        target.status[id] != compare::NodeStatus::kUnreadable) {
+    if (id == 0 || target.kinds[id] == graph::NodeKind::kApiCollection) continue;
+    const compare::NodeStatus status = target.status[id];
+    if (target.roles[id] != compare::Role::kNone && status != compare::NodeStatus::kUnreadable) {
       return NodeRef{Side::kTarget, id};
     }
+    if (!error && status == compare::NodeStatus::kError) error = NodeRef{Side::kTarget, id};
   }
-  return std::nullopt;
+  return error;
 }
 
 Status WriteDivergence(const UnitContext& context, NodeRef at, JsonWriter* json) {

@@ -405,6 +405,35 @@ TEST(ViewerFilesTest, WithoutACulpritTheFirstDifferenceIsNamed) {
   }
 }
 
+TEST(ViewerFilesTest, ACollectiveOrElseAnErrorIsTheFirstDifference) {
+  const ScratchDirectory directory;
+  SmallComparison small;
+  const graph::NodeId relu = small.comparison.target->Find("Functional.relu.0.forward");
+  small.divergences = {};
+  const auto write = [&](const std::string& name) {
+    fixture::WriteVis(small, directory.path() / (name + ".vis"));
+    fixture::WriteDb(small, directory.path() / (name + ".vis.db"), 1);
+  };
+  write("error");  // relu is the one error
+  small.comparison.nodes[relu].status = compare::NodeStatus::kPass;
+  small.divergences.divergences.push_back(
+      {relu, compare::Role::kCollective, graph::kNoNode, 0, 0.9, "it came from another rank"});
+  write("collective");
+  small.divergences = {};
+  write("same");
+  Asker asker(directory.path());
+  for (const std::string suffix : {".vis", ".vis.db"}) {
+    const auto first = [&](const std::string& name) {
+      asker.Open(name + suffix);
+      return asker.Get("divergence", "file=" + name + suffix + "&u=0");
+    };
+    const auto named = HasSubstr(R"("culprits":[],"first_difference":{"id":)");
+    EXPECT_THAT(first("error"), AllOf(named, HasSubstr("Functional.relu.0.forward")));
+    EXPECT_THAT(first("collective"), AllOf(named, HasSubstr("Functional.relu.0.forward")));
+    EXPECT_THAT(first("same"), HasSubstr(R"("first_difference":null)"));
+  }
+}
+
 TEST(ViewerFilesTest, LoadingCanBeCancelledAtAnyTime) {
   const ScratchDirectory directory;
   const SmallComparison small;

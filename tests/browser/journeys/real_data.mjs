@@ -8,7 +8,7 @@ try {
   await journey(async (page) => {
     await page.goto(`${server.address}#node=Torch.mul.0.forward`);
     await becomes(() => selected(page), "Torch.mul.0");
-    const heads = await page.locator(".tree-heads .from").evaluateAll((all) => all.map((one) => one.title));
+    const heads = await page.locator(".tree-heads .from bdi").evaluateAll((all) => all.map((one) => one.title));
     assert.deepEqual(heads, [target, golden]);
     const counts = page.locator(".values tbody[aria-label=Outputs] .ulps");
     // Classes and counts, as the tables of `msprobe compare` have them.

@@ -1,7 +1,16 @@
 /** The viewer's API answered by data that stands in the page: an exported report. */
 
 import { ApiError, type PathOptions, type Source, type UnitRef } from "./source";
-import type { Detail, EmbeddedData, EmbeddedUnit, Item, NodePath, Page, Side } from "./types";
+import type {
+  Detail,
+  EmbeddedBrief,
+  EmbeddedData,
+  EmbeddedUnit,
+  Item,
+  NodePath,
+  Page,
+  Side,
+} from "./types";
 import { itemOf, UnitData } from "./unit_data";
 
 const MAX_CULPRITS = 100;
@@ -122,7 +131,7 @@ export class EmbeddedSource implements Source {
     const count = (value: string) => unit.list("t", { by: "role", value }).length;
     const culprits = unit.list("t", { by: "role", value: "culprit" });
     const undecided = unit.list("t", { by: "role", value: "undecidable" });
-    const first = undecided.find(({ status }) => status !== "unreadable");
+    const first = firstDifference(unit.t.order);
     const told = ({ id, name }: { id: number; name: string }) => {
       const detail = this.detail(u, "t", id);
       return { id, name, reason: detail?.reason ?? "", frame: detail?.stack.target[0] ?? "" };
@@ -150,6 +159,15 @@ function pathTo(unit: UnitData, side: Side, id: number, { alone, page }: PathOpt
   const around = rows.at(-2) ?? unit.top(side, alone);
   const siblings = unit.align([around.t, around.g]).slice(offset, offset + page);
   return { side, id, rows, page: { offset, rows: siblings.map((ids) => unit.row(ids)) } };
+}
+
+/** Of nodes without a culprit the one that `msprobe compare` names: the first that differs, or the first error. */
+function firstDifference(order: readonly EmbeddedBrief[]): EmbeddedBrief | undefined {
+  const nodes = order.filter(({ id, kind }) => id !== 0 && kind !== "collection");
+  return (
+    nodes.find(({ role, status }) => role !== "" && status !== "unreadable") ??
+    nodes.find(({ status }) => status === "error")
+  );
 }
 
 async function readOnly(): Promise<never> {

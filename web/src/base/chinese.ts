@@ -53,6 +53,8 @@ export const chinese: Record<PhraseKey, string> = {
   "divergence.later": "其他分歧点",
   "divergence.of": "第 {at} 个，共 {total} 个",
   "divergence.elsewhere": "整个运行最早的分歧在 step {step}、rank {rank}。",
+  "divergence.elsewhere_many":
+    "整个运行最早的分歧在 step {step}，其中有 {count} 个 rank，例如 rank {rank}。",
   "divergence.go_there": "前往",
   "divergence.pending": "还有 {count} 个 step 和 rank 正在读取。",
   "divergence.victims": "其后有 {count} 个节点受其影响",
@@ -225,6 +227,7 @@ export const chinese: Record<PhraseKey, string> = {
   "help.first": "首个分歧点；再按一次：下一个",
   "help.partner": "跳到另一侧的对应节点",
   "help.collapse": "全部折叠",
+  "help.escape": "结束手动匹配",
   "help.help": "本页",
   "help.signs": "图例",
   "help.index": "颜色越强烈，输出差异越大；两侧之间的数字是 0 到 1 的精度指标。",
@@ -232,4 +235,7 @@ export const chinese: Record<PhraseKey, string> = {
   "help.hidden": "角标与“内含 n 个”表示折叠的节点内部有更差的节点。",
   "help.gap": "斜线空位表示另一侧有节点而这一侧没有。",
   "help.culprit": "“分歧点”标记输入一致而输出不一致的节点。",
+  "help.elsewhere": "匹配的节点位于另一个框中：按 p 前往。",
+  "help.backward": "反向阶段的节点。",
+  "help.overflow": "NaN、无穷大，或范数增大到 100 倍以上。",
 };

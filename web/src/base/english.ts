@@ -52,6 +52,8 @@ export const english = {
   "divergence.later": "Another divergence",
   "divergence.of": "{at} of {total}",
   "divergence.elsewhere": "The whole run diverges first in step {step}, rank {rank}.",
+  "divergence.elsewhere_many":
+    "The whole run diverges first in step {step}, on {count} ranks; rank {rank} is one of them.",
   "divergence.go_there": "Go there",
   "divergence.pending": "{count} {count|step and rank is|steps and ranks are} still being read.",
   "divergence.victims": "{count} later {count|node carries|nodes carry} it on",
@@ -228,6 +230,7 @@ export const english = {
   "help.first": "first divergence; again: the next one",
   "help.partner": "to the partner on the other side",
   "help.collapse": "close everything",
+  "help.escape": "end matching by hand",
   "help.help": "this page",
   "help.signs": "Signs",
   "help.index":
@@ -236,6 +239,9 @@ export const english = {
   "help.hidden": "A corner and “n inside” tell of worse nodes inside a closed one.",
   "help.gap": "A hatched gap stands where the other side has a node and this one has not.",
   "help.culprit": "“Diverges here” marks nodes whose inputs agree and whose outputs do not.",
+  "help.elsewhere": "The partner stands in another box: p goes there.",
+  "help.backward": "A node of the backward pass.",
+  "help.overflow": "NaN, an infinity, or a norm that grew more than 100 times.",
 } as const;
 
 export type PhraseKey = keyof typeof english;

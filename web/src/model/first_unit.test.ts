@@ -13,8 +13,10 @@ function run(...counts: [number, number][]): Unit[] {
 }
 
 it("is in the earliest step that differs, and there with who is to blame", () => {
-  expect(firstDivergent(run([0, 0], [0, 0], [0, 0]))).toBe(null);
-  expect(firstDivergent(run([0, 0], [0, 2], [1, 0], [3, 0]))).toBe(2);
-  expect(firstDivergent(run([0, 0], [0, 0], [0, 2], [3, 0]))).toBe(2);
-  expect(firstDivergent(run([0, 0], [0, 0], [0, 0], [0, 0], [1, 0]))).toBe(4);
+  expect(firstDivergent(run([0, 0], [0, 0], [0, 0]))).toEqual([]);
+  expect(firstDivergent(run([0, 0], [0, 2], [1, 0], [3, 0]))).toEqual([2]);
+  expect(firstDivergent(run([0, 0], [0, 0], [0, 2], [3, 0]))).toEqual([2]);
+  expect(firstDivergent(run([0, 1], [1, 0], [2, 0], [3, 0]))).toEqual([1, 2]);
+  expect(firstDivergent(run([0, 1], [0, 0], [0, 4], [3, 0]))).toEqual([0, 2]);
+  expect(firstDivergent(run([0, 0], [0, 0], [0, 0], [0, 0], [1, 0]))).toEqual([4]);
 });

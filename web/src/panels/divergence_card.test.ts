@@ -50,6 +50,21 @@ it("leads to the first difference where no node is to blame, and says why it can
   expect(said).not.toContain("not recorded");
 });
 
+it("takes a collective without a culprit for the first difference, and an error where nothing else differs", async () => {
+  const data = transformer("f", 4, 1);
+  const nodes = data.units[0]?.target ?? [];
+  const apis = nodes.filter(({ kind }) => kind === "api");
+  for (const node of nodes) Object.assign(node, { role: "", status: "pass" });
+  const collection = nodes.find(({ kind }) => kind === "collection");
+  Object.assign(collection ?? {}, { status: "error" });
+  Object.assign(apis[3] ?? {}, { status: "error" });
+  const first = async () =>
+    (await new EmbeddedSource(data).divergence({ file: "f", u: 0 })).first_difference?.name;
+  expect(await first()).toBe(apis[3]?.name);
+  Object.assign(apis[5] ?? {}, { role: "collective" });
+  expect(await first()).toBe(apis[5]?.name);
+});
+
 it("leads from a rank that is fine to the one where the whole run diverges first", async () => {
   // Of the four ranks of a step the third and the fourth have a culprit.
   const app = new App(new EmbeddedSource(transformer("f", 4, 4, 2)));
@@ -59,7 +74,9 @@ it("leads from a rank that is fine to the one where the whole run diverges first
     await new Promise((done) => setTimeout(done, 20));
     return document.querySelector(".divergence")?.textContent ?? "";
   };
-  expect(await drawn()).toContain("The whole run diverges first in step 0, rank 2.");
+  expect(await drawn()).toContain(
+    "The whole run diverges first in step 0, on 2 ranks; rank 2 is one of them.",
+  );
   expect(document.querySelector(".divergence.none")).toBe(null);
   const key = new KeyboardEvent("keydown", { key: "f" });
   Object.defineProperty(key, "target", { value: document.body });
@@ -70,5 +87,7 @@ it("leads from a rank that is fine to the one where the whole run diverges first
   expect(culprit).toBeDefined();
   expect(await drawn()).not.toContain("whole run");
   await app.show(parsePlace("file=f&step=0&rank=3"));
-  expect(await drawn()).toContain("The whole run diverges first in step 0, rank 2.");
+  expect(await drawn()).toContain(
+    "The whole run diverges first in step 0, on 2 ranks; rank 2 is one of them.",
+  );
 });

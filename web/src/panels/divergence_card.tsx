@@ -107,17 +107,24 @@ function NoCulprit({ report, app }: { report: DivergenceReport; app: App }) {
 
 /** Where the whole run diverges first, if that is in another step or rank than the one shown. */
 function Elsewhere({ app, leads = false }: { app: App; leads?: boolean }) {
-  const { divergent, file, u } = app.workspace;
+  const { divergent, divergents, file, u } = app.workspace;
   const units = file.value?.units ?? [];
   const pending = units.filter((unit) => unit.pending === true).length;
   const at = divergent.value;
+  const many = divergents.value.length;
   const unit = at === null || at === u.value ? undefined : units[at];
   return (
     <>
       {pending > 0 && <p>{text("divergence.pending", { count: groupDigits(pending) })}</p>}
       {unit !== undefined && (
         <>
-          <p>{text("divergence.elsewhere", { step: unit.step ?? "–", rank: unit.rank ?? "–" })}</p>
+          <p>
+            {text(many > 1 ? "divergence.elsewhere_many" : "divergence.elsewhere", {
+              step: unit.step ?? "–",
+              rank: unit.rank ?? "–",
+              count: groupDigits(many),
+            })}
+          </p>
           <div class="actions">
             <button
               type="button"

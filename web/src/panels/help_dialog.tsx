@@ -8,7 +8,7 @@ import { Icon } from "../widgets/icons";
 const KEYS = [
   ["↑ ↓", "help.move"],
   ["→ ←", "help.open"],
-  ["Enter", "help.toggle"],
+  ["Enter Space", "help.toggle"],
   ["*", "help.siblings"],
   ["PgUp PgDn Home End", "help.far"],
   ["/", "help.search"],
@@ -16,11 +16,12 @@ const KEYS = [
   ["f", "help.first"],
   ["p", "help.partner"],
   ["c", "help.collapse"],
+  ["Esc", "help.escape"],
   ["?", "help.help"],
 ] as const;
 
 /** What only a comparison has, and what needs a list of nodes. */
-const OF_COMPARISON = new Set<string>(["help.first", "help.partner"]);
+const OF_COMPARISON = new Set<string>(["help.first", "help.partner", "help.escape"]);
 const OF_LIST = new Set<string>(["help.next"]);
 
 /** Each with what it looks like in the trees. */
@@ -29,8 +30,14 @@ const SIGNS = [
   ["help.grey", "box unmatched"],
   ["help.hidden", "box hides"],
   ["help.gap", "gap"],
-  ["help.culprit", "culprit"],
+  ["help.culprit", "culprit", "role.culprit_short"],
+  ["help.elsewhere", "", "row.elsewhere"],
+  ["help.backward", "dir", "row.backward"],
+  ["help.overflow", "overflow", "row.overflow"],
 ] as const;
+
+/** Those that a graph without another side has, too. */
+const OF_ANY = new Set<string>(["help.hidden", "help.backward", "help.overflow"]);
 
 export function HelpDialog({ app }: { app: App }) {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -69,10 +76,10 @@ export function HelpDialog({ app }: { app: App }) {
       </dl>
       <h3>{text("help.signs")}</h3>
       <ul class="signs-list">
-        {signsOf(app).map(([key, look]) => (
+        {signsOf(app).map(([key, look, word]) => (
           <li key={key}>
             <i class={look} aria-hidden="true">
-              {look === "culprit" && text("role.culprit_short")}
+              {word !== undefined && text(word)}
             </i>
             <span>{text(key)}</span>
           </li>
@@ -93,7 +100,6 @@ function keysOf(app: App) {
   return KEYS.filter(([, key]) => !OF_COMPARISON.has(key) && (listed || !OF_LIST.has(key)));
 }
 
-/** All others are about two sides. */
 function signsOf(app: App) {
-  return isAlone(app) ? SIGNS.filter(([key]) => key === "help.hidden") : SIGNS;
+  return isAlone(app) ? SIGNS.filter(([key]) => OF_ANY.has(key)) : SIGNS;
 }

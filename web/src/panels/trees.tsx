@@ -106,7 +106,12 @@ function Head({ app, side }: { app: App; side: Side }) {
   }
   return (
     <h2 class="head">
-      <b>{name}</b> {from !== "" && <NameText className="from" name={from} />}{" "}
+      <b>{name}</b>{" "}
+      {from !== "" && (
+        <span class="from">
+          <NameText className="" name={from} />
+        </span>
+      )}{" "}
       <span>{text("tree.nodes", { count })}</span>
     </h2>
   );

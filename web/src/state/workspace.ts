@@ -39,10 +39,12 @@ export class Workspace {
     this.comparison.value ? this.chosenColoring.value : "overflow",
   );
   readonly unit = computed<Unit | null>(() => this.file.value?.units[this.u.value] ?? null);
-  /** The unit in which the whole run diverges first, as far as is known yet. */
-  readonly divergent = computed(() =>
-    this.comparison.value ? firstDivergent(this.file.value?.units ?? []) : null,
+  /** The units of the step in which the whole run diverges first, as far as is known yet. */
+  readonly divergents = computed(() =>
+    this.comparison.value ? firstDivergent(this.file.value?.units ?? []) : [],
   );
+  /** One of them to go to. */
+  readonly divergent = computed(() => this.divergents.value[0] ?? null);
   readonly steps = computed(() => distinct(this.file.value?.units.map((unit) => unit.step)));
   readonly ranks = computed(() =>
     distinct(
