@@ -228,3 +228,25 @@ def test_compiled_functions_outside_of_gradients_get_tensors_without_hooks(colle
                 *(g.asnumpy() for g in scaler.unscale(of_weights))]
 
     assert_same(collect, run, net, level=level)
+
+
+class Doubled(nn.Cell):
+    """Doubles the whole gradient of its input, also what comes from elsewhere."""
+
+    def construct(self, x):
+        x.register_hook(lambda gradient: gradient * 2)
+        return ops.relu(x)
+
+
+@LEVELS
+def test_hooks_that_a_cell_registers_of_its_input(collect, level):
+    net = nn.CellList([nn.SequentialCell(Doubled())])
+    weight = Parameter(Tensor(X), name="weight")
+
+    def function(x):
+        h = x * weight
+        return (net[0](h) + h * 3).sum()
+
+    own = vars(Tensor).get("register_hook")
+    assert_same(collect, lambda: gradients(function, weight), net, level=level)
+    assert vars(Tensor).get("register_hook") is own

@@ -20,6 +20,7 @@ class MindSporeFramework:
         self.torch: Optional[Any] = tensors.torch_module()
         self._parameters = gradients.ParameterHooks()
         self._copies = gradients.InPlaceCopies()
+        self._hooks_of_inputs = gradients.HooksOfInputs()
         self._hooked: List[Any] = []  # of the step that begins
         self._recomputing: List[ModuleEntry] = []
         self._constructed = self._started = False
@@ -107,10 +108,12 @@ class MindSporeFramework:
         self._hooked, self._recomputing = [], []
         tensors.gradient_functions.install()
         self._copies.install()
+        self._hooks_of_inputs.install()
 
     def end_gradients(self) -> None:
         self._parameters.remove()
         self._copies.remove()
+        self._hooks_of_inputs.remove()
         tensors.gradient_functions.remove()
         tensors.release()
 

@@ -224,3 +224,34 @@ class InPlaceCopies:
         if self._original is not None:
             self._original = None
             del Tensor.copy_
+
+
+class HooksOfInputs:
+    """A hook that a call registers of its input gets the gradient of the caller's tensor, not only what
+    flows back through the alias that the call has."""
+
+    def __init__(self) -> None:
+        self._own: Optional[Callable] = None  # None: it is inherited
+        self._installed = False
+
+    def install(self) -> None:
+        original = getattr(Tensor, "register_hook", None)
+        if original is None or self._installed:
+            return
+        self._own, self._installed = vars(Tensor).get("register_hook"), True
+
+        def register_hook(tensor: Any, hook: Any) -> Any:
+            while id(tensor) in _aliased:  # of an alias, in a call within a call
+                tensor = _aliased[id(tensor)]
+            return original(tensor, hook)
+
+        Tensor.register_hook = register_hook
+
+    def remove(self) -> None:
+        if not self._installed:
+            return
+        self._installed = False
+        if self._own is None:
+            del Tensor.register_hook
+        else:
+            Tensor.register_hook = self._own
