@@ -250,3 +250,13 @@ def test_hooks_that_a_cell_registers_of_its_input(collect, level):
     own = vars(Tensor).get("register_hook")
     assert_same(collect, lambda: gradients(function, weight), net, level=level)
     assert vars(Tensor).get("register_hook") is own
+
+
+@LEVELS
+def test_gradients_of_gradients(collect, level):
+    net = nn.SequentialCell(nn.Dense(8, 6), nn.Tanh(), nn.Dense(6, 2))
+
+    def of_gradient(x):
+        return ms.grad(lambda x: (net(x) ** 2).sum())(x).sum()
+
+    assert_same(collect, lambda: [ms.grad(of_gradient)(Tensor(X)).asnumpy()], net, level=level)

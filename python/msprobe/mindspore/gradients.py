@@ -101,8 +101,8 @@ def _alias(tensor: Any, hook: Any) -> Optional[Any]:
 
 
 def _view(tensor: Any) -> Any:
-    """Of all of it."""
-    view = ops.transpose(tensor, tuple(range(len(shape_of(tensor)))))
+    """Of all of it. Not by transpose or reshape, whose gradients MindSpore 2.10 cannot derive once more."""
+    view = ops.broadcast_to(tensor, shape_of(tensor))
     if is_parameter(tensor):
         return view
     view.__dict__ = tensor.__dict__  # what the program has noted there, and what it will

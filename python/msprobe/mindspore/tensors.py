@@ -3,6 +3,7 @@
 import json
 import sys
 import threading
+import weakref
 from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
 import mindspore
@@ -36,7 +37,7 @@ SPARSE = (mindspore.COOTensor, mindspore.CSRTensor)
 shape_of = TensorPy.shape.__get__
 is_contiguous = TensorPy.is_contiguous
 _on_cpu: Optional[bool] = None
-_known_parameters: set = set()
+_known_parameters: Dict[int, Any] = {}  # by identity, which another one may have later
 _parameter_types: dict = {Parameter: True}
 _held = threading.local()  # .array: the one whose memory the thread reads
 
@@ -110,9 +111,10 @@ def _address(tensor: Any, recorded: bool, parameter: bool) -> int:
 
 def _was_seen(tensor: Any) -> bool:
     """Parameters that come again have been read by an operator."""
-    if id(tensor) in _known_parameters:
+    known = _known_parameters.get(id(tensor))
+    if known is not None and known() is tensor:
         return True
-    _known_parameters.add(id(tensor))
+    _known_parameters[id(tensor)] = weakref.ref(tensor)
     return False
 
 
