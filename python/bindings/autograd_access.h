@@ -52,15 +52,13 @@ class AutogradAccess {
 
   bool RequiresGrad(PyObject* tensor) const;
   PyRef GradFn(PyObject* tensor) const { return OfTensor(grad_fn_, tensor); }
-  PyRef Base(PyObject* tensor) const { return OfTensor(base_, tensor); }
+  /// What it is a view of; null: nothing.
+  PyRef Base(PyObject* tensor) const { return OfTensorOrNull(base_, tensor); }
   int64_t OutputNr(PyObject* tensor) const { return ToInt64(OfTensor(output_nr_, tensor), 0); }
   int64_t Version(PyObject* tensor) const { return ToInt64(OfTensor(version_, tensor), -1); }
 
   /// What has been accumulated of a leaf; null: nothing.
-  PyRef Grad(PyObject* tensor) const {
-    PyRef gradient = OfTensor(grad_, tensor);
-    return gradient.get() == Py_None ? PyRef() : std::move(gradient);
-  }
+  PyRef Grad(PyObject* tensor) const { return OfTensorOrNull(grad_, tensor); }
   /// For whatever else is asked of a tensor. Costs nothing where it is of torch's own classes.
   HiddenFromClass Hide(PyObject* tensor) const {
     return HiddenFromClass(IsPlain(tensor) ? nullptr : without_classes_.get());
@@ -112,6 +110,10 @@ class AutogradAccess {
   PyRef OfTensor(const Getter& getter, PyObject* tensor) const {
     const HiddenFromClass hidden = Hide(tensor);
     return Get(getter, tensor);
+  }
+  PyRef OfTensorOrNull(const Getter& getter, PyObject* tensor) const {
+    PyRef value = OfTensor(getter, tensor);
+    return value.get() == Py_None ? PyRef() : std::move(value);
   }
   static Getter FindGetter(PyObject* type, const char* name);
   NodeType& TypeOf(PyObject* node);

@@ -260,7 +260,7 @@ PyRef EdgeTaps::Slice(PyObject* gradient, PyObject* geometry) {
 // is written into the tensor later goes past such a node.
 bool EdgeTaps::MakesAllOf(PyObject* node, PyObject* tensor) const {
   const PyRef base = autograd_->Base(tensor);
-  return !base || base.get() == Py_None || autograd_->GradFn(base.get()).get() == node;
+  return !base || autograd_->GradFn(base.get()).get() == node;
 }
 
 PyRef EdgeTaps::ShapeOf(PyObject* tensor) const {

@@ -199,7 +199,7 @@ void EdgeTaps::Enter(ThreadState* thread, Frame* frame, const FlatTensors& input
       watched.version = autograd_->Version(tensor);
       if (!keeps_views) {
         const PyRef base = autograd_->Base(tensor);
-        if (base && base.get() != Py_None) NoteView(tensor, base.get(), &watched);
+        if (base) NoteView(tensor, base.get(), &watched);
       }
       watched.key = std::move(key);
     }
@@ -458,7 +458,7 @@ void EdgeTaps::FollowInPlaceViews(ThreadState* thread, Frame* frame, Walk* walk)
       continue;
     }
     const PyRef base = autograd_->Base(watched.tensor.get());
-    if (!base || base.get() == Py_None) continue;
+    if (!base) continue;
     if (!watched.view) NoteView(watched.tensor.get(), base.get(), &watched);
     const PyRef node = autograd_->GradFn(base.get());
     if (!node || node.get() == Py_None || !autograd_->IsCopySlices(node.get())) continue;

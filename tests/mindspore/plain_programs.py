@@ -1,5 +1,6 @@
 """Programs of plain MindSpore as users write them: what of them is recorded, and that they stay as they are."""
 
+import gc
 import types
 
 import mindspore as ms
@@ -8,7 +9,7 @@ import pytest
 from mindspore import Parameter, Tensor, mint, nn, ops
 
 from conftest import read_dump
-from msprobe.mindspore import PrecisionDebugger
+from msprobe.mindspore import PrecisionDebugger, tensors
 
 LEVELS = pytest.mark.parametrize("level", ["L0", "L1", "mix"])
 X = np.random.RandomState(6).randn(4, 8).astype(np.float32)
@@ -260,3 +261,17 @@ def test_gradients_of_gradients(collect, level):
         return ms.grad(lambda x: (net(x) ** 2).sum())(x).sum()
 
     assert_same(collect, lambda: [ms.grad(of_gradient)(Tensor(X)).asnumpy()], net, level=level)
+
+
+def test_a_parameter_in_the_place_of_a_dead_one_is_new():
+    """Its identity is that of the dead one, but no operator has read it."""
+    places = set()
+    for _ in range(20):
+        parameter = Parameter(Tensor(X), name="weight")
+        assert not tensors._was_seen(parameter)
+        places.add(id(parameter))
+        del parameter
+        gc.collect()
+    assert len(places) < 20
+    kept = Parameter(Tensor(X), name="weight")
+    assert not tensors._was_seen(kept) and tensors._was_seen(kept)

@@ -121,6 +121,18 @@ def test_an_optimizer_inside_backward_takes_the_gradient_away(debugger, tmp_path
         assert all(torch.equal(recorded[k][name], expected[k][name]) for name in names.values())
 
 
+def test_what_a_hook_leaves_is_recorded(debugger, tmp_path):
+    layer = nn.Linear(4, 2)
+
+    def halve(parameter):
+        parameter.grad = parameter.grad / 2
+
+    for parameter in layer.parameters():
+        parameter.register_post_accumulate_grad_hook(halve)
+    recorded = _step(debugger, tmp_path, lambda: layer(torch.randn(3, 4)).sum().backward(), layer)
+    assert _is(recorded[0], _grads(layer))
+
+
 def test_a_sum_that_is_taken_away_is_not_known(debugger, tmp_path):
     layer = nn.Linear(4, 2, bias=False)
     rounds = []
