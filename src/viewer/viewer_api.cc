@@ -231,10 +231,6 @@ void WriteOpened(std::string_view name, const OpenFile& file, const std::vector<
   json->EndArray();
 }
 
-}  // namespace
-
-namespace {
-
 /// What is lost looks like what was never recorded.
 void NoteCutDumps(const visfile::UnitIndex& unit, std::vector<std::string>* notes) {
   for (const visfile::SideIndex* side : {&unit.target, &unit.golden}) {

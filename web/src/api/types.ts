@@ -237,7 +237,7 @@ export interface DivergenceReport {
   victims: number;
   undecided: number;
   culprits: Divergence[];
-  /** Where there is no culprit: the first node that differs and cannot be decided. */
+  /** Where there is no culprit: the first node that differs, or else the first error. */
   first_difference: Divergence | null;
 }
 
