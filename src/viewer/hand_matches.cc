@@ -146,9 +146,7 @@ Result<std::vector<IdPair>> HandMatches::Remove(visfile::UnitSource* unit,
     actions_.pop_back();
   } else {
     for (Action& action : actions_) {
-      const auto found = std::ranges::find_if(action, [&pair](const IdPair& made) {
-        return made.target == pair->target && made.golden == pair->golden;
-      });
+      const auto found = std::ranges::find(action, *pair);
       if (found == action.end()) continue;
       removed = {*found};
       action.erase(found);
@@ -208,6 +206,10 @@ std::vector<IdPair> HandMatches::pairs() const {
   std::vector<IdPair> all;
   for (const Action& action : actions_) all.insert(all.end(), action.begin(), action.end());
   return all;
+}
+
+std::optional<IdPair> HandMatches::last() const {
+  return actions_.empty() ? std::nullopt : std::optional(actions_.back().front());
 }
 
 HandMatches::NamePairs NamesOf(const std::vector<IdPair>& pairs, const UnitIndex& index) {

@@ -17,6 +17,7 @@ namespace msprobe::viewer {
 struct IdPair {
   uint32_t target = 0;
   uint32_t golden = 0;
+  bool operator==(const IdPair&) const = default;
 };
 
 /// The pairs that a person has made in one unit, in the order in which they were made; each action
@@ -50,6 +51,8 @@ class HandMatches {
                   compare::CompareMode mode);
 
   std::vector<IdPair> pairs() const;
+  /// The pair by which the last action is known: the one that a person has picked.
+  std::optional<IdPair> last() const;
   const PairVerdict* Find(visfile::Side side, uint32_t id, const visfile::UnitIndex& index) const;
 
  private:

@@ -49,9 +49,10 @@ class HandMatchesTest : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(HandMatchesTest, APairIsMeasuredSavedAndFoundAgain) {
+  std::string pair;
   {
     Asker asker(directory_.path());
-    const std::string pair = FreeIds(&asker, file_);
+    pair = FreeIds(&asker, file_);
     const Response made = asker.Ask("matches", query_, "POST", pair);
     ASSERT_EQ(made.status, 200) << made.body;
     // 1 against 2 in all statistics: half of golden.
@@ -62,10 +63,14 @@ TEST_P(HandMatchesTest, APairIsMeasuredSavedAndFoundAgain) {
     EXPECT_TRUE(std::filesystem::exists(saved_));
   }
   Asker again(directory_.path());
-  EXPECT_THAT(again.Get("matches", query_), HasSubstr(R"("undo":true)"));
+  EXPECT_THAT(again.Get("matches", query_), HasSubstr(R"("undo":{"t":)"));
   EXPECT_THAT(again.Get("list", query_ + "&by=unmatched"), HasSubstr(R"("total":0)"));
   EXPECT_THAT(again.Get("rows", "file=" + file_ + "&u=0&t=0&g=0"), HasSubstr("net"));
-  const Response undone = again.Ask("matches", query_, "DELETE", "{}");
+  const Response stale = again.Ask("matches", query_, "DELETE", R"({"last":{"t":1,"g":1}})");
+  EXPECT_EQ(stale.status, 400) << "another page has shown another last pair";
+  EXPECT_THAT(stale.body, HasSubstr("not the last match any more"));
+  const std::string last = R"({"last":)" + pair + "}";
+  const Response undone = again.Ask("matches", query_, "DELETE", last);
   EXPECT_EQ(undone.status, 200) << undone.body;
   EXPECT_THAT(again.Get("list", query_ + "&by=unmatched"), HasSubstr(R"("total":1)"));
   EXPECT_FALSE(std::filesystem::exists(saved_));

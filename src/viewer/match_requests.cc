@@ -35,6 +35,12 @@ Result<IdPair> PairOf(const ConfigValue& body, const visfile::UnitIndex& unit) {
   return pair;
 }
 
+void WritePair(const visfile::UnitIndex& index, IdPair pair, JsonWriter* json) {
+  json->BeginObject().Key("t").UInt(pair.target).Key("g").UInt(pair.golden);
+  json->Key("target").String(index.target.names[pair.target]);
+  json->Key("golden").String(index.golden.names[pair.golden]).EndObject();
+}
+
 /// The rows that show the pairs now: pairs whose parents do not face each other stand apart.
 void WriteChanged(const visfile::UnitSource& unit, const std::vector<IdPair>& pairs,
                   JsonWriter* json) {
@@ -83,11 +89,14 @@ Status Api::Matches(const Call& call) {
   json->Key("pairs").BeginArray();
   const auto end = std::min(pairs.size(), static_cast<size_t>(page.offset + page.limit));
   for (auto i = static_cast<size_t>(page.offset); i < end; ++i) {
-    json->BeginObject().Key("t").UInt(pairs[i].target).Key("g").UInt(pairs[i].golden);
-    json->Key("target").String(context.index().target.names[pairs[i].target]);
-    json->Key("golden").String(context.index().golden.names[pairs[i].golden]).EndObject();
+    WritePair(context.index(), pairs[i], json);
   }
-  json->EndArray().Key("undo").Bool(!pairs.empty());
+  json->EndArray().Key("undo");
+  if (const std::optional<IdPair> last = context.unit->hand.last()) {
+    WritePair(context.index(), *last, json);
+  } else {
+    json->Null();
+  }
   json->Key("mapping").Bool(MatchesYaml(context.index(), pairs).ok()).EndObject();
   return Status::Ok();
 }
@@ -151,6 +160,12 @@ Status Api::RemoveMatch(const Call& call) {
   std::optional<IdPair> pair;
   if (body.root().Find("t")) {
     MSPROBE_ASSIGN_OR_RETURN(pair, PairOf(body.root(), context.index()));
+  } else if (const std::optional<ConfigValue> last = body.root().Find("last")) {
+    MSPROBE_ASSIGN_OR_RETURN(const IdPair seen, PairOf(*last, context.index()));
+    if (context.unit->hand.last() != seen) {
+      return InvalidArgumentError("this pair is not the last match any more",
+                                  "look at the matches as they are now");
+    }
   }
   const compare::CompareMode mode = context.file.open->source().mode();
   visfile::UnitSource* const source = context.unit->source.get();

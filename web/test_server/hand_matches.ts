@@ -6,6 +6,7 @@ import type {
   EmbeddedBrief,
   EmbeddedData,
   EmbeddedUnit,
+  IdPair,
   ManualPair,
 } from "../src/api/types";
 import { BANDS, unitOf } from "./graph_maker";
@@ -28,12 +29,14 @@ export class HandMatches {
       return {
         total: this.pairs.length,
         pairs: this.pairs,
-        undo: this.pairs.length > 0,
+        undo: this.pairs.at(-1) ?? null,
         mapping: this.pairs.some(({ target }) => target.startsWith("Module.")),
       };
-    const { t, g } = JSON.parse(body === "" ? "{}" : body) as { t?: number; g?: number };
+    const { t, g, last } = JSON.parse(body) as Partial<IdPair> & { last?: IdPair };
     if (method === "POST") this.pair(t ?? -1, g ?? -1);
-    else this.undo(t);
+    else if (last !== undefined && last.t !== this.pairs.at(-1)?.t) {
+      throw new ApiError(400, "this pair is not the last match any more", "look again", "");
+    } else this.undo(last?.t ?? t);
     this.refresh();
     return { changed: [] };
   }
@@ -59,8 +62,8 @@ export class HandMatches {
   }
 
   private undo(t: number | undefined): void {
-    const at = t === undefined ? this.pairs.length - 1 : this.pairs.findIndex((p) => p.t === t);
-    const [pair] = this.pairs.splice(at, 1);
+    const at = this.pairs.findIndex((pair) => pair.t === t);
+    const [pair] = at < 0 ? [] : this.pairs.splice(at, 1);
     if (pair === undefined) throw new ApiError(404, "there is nothing to undo", "", "");
     for (const node of this.find(pair.t, pair.g)) {
       Object.assign(node, { partner: null, status: "unmatched", index: null, worst: null });

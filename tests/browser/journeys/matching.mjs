@@ -33,7 +33,7 @@ await journey(async (page) => {
   await becomes(() => selected(page), target);
   await page.getByRole("button", { name: "Undo the last" }).click();
   await becomes(() => page.getByText(/Matched by hand/).count(), 0);
-  await page.locator(".notice", { hasText: "The pair is undone" }).waitFor();
+  await page.locator(".notice", { hasText: "No longer matched: " }).waitFor();
   await row(page, target).waitFor();
   await becomes(async () => (await rows(page)).includes(`${target} | no partner | -`), true);
 });

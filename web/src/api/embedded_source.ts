@@ -145,7 +145,7 @@ export class EmbeddedSource implements Source {
     };
   };
 
-  matches: Source["matches"] = async () => ({ total: 0, pairs: [], undo: false, mapping: false });
+  matches: Source["matches"] = async () => ({ total: 0, pairs: [], undo: null, mapping: false });
   match: Source["match"] = readOnly;
   unmatch: Source["unmatch"] = readOnly;
   matchesYaml: Source["matchesYaml"] = (_unit: UnitRef) => null;

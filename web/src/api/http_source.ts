@@ -161,8 +161,8 @@ export class HttpSource implements Source {
   match: Source["match"] = async (unit, t, g, children) => {
     await this.ask("POST", "matches", { ...this.known(unit) }, undefined, { t, g, children });
   };
-  unmatch: Source["unmatch"] = async (unit, pair) => {
-    await this.ask("DELETE", "matches", { ...this.known(unit) }, undefined, pair ?? {});
+  unmatch: Source["unmatch"] = async (unit, what) => {
+    await this.ask("DELETE", "matches", { ...this.known(unit) }, undefined, what);
   };
   matchesYaml: Source["matchesYaml"] = (unit) =>
     this.address("matches.yaml", { ...this.known(unit) });

@@ -216,7 +216,7 @@ it("asks for the version of a file that it opened, until the file is opened anew
   await source.node({ file: "b.vis", u: 0 }, "t", 3);
   version = 8;
   await source.open("a.vis", 1);
-  await source.unmatch(ref, null);
+  await source.unmatch(ref, { t: 1, g: 2 });
   vi.unstubAllGlobals();
   expect(asked).toEqual([
     "GET open?file=a.vis&u=1",

@@ -5,6 +5,7 @@ import type {
   DivergenceReport,
   FileList,
   Filter,
+  IdPair,
   Inside,
   Item,
   LoadingFile,
@@ -106,7 +107,8 @@ export interface Source {
   divergence(unit: UnitRef, signal?: AbortSignal): Promise<DivergenceReport>;
   matches(unit: UnitRef, offset: number, limit: number, signal?: AbortSignal): Promise<ManualPairs>;
   match(unit: UnitRef, t: number, g: number, children: boolean): Promise<void>;
-  unmatch(unit: UnitRef, pair: { t: number; g: number } | null): Promise<void>;
+  /** Takes back a pair, or the last action if that is still known by `last`. */
+  unmatch(unit: UnitRef, what: IdPair | { last: IdPair }): Promise<void>;
   /** Address of the pairs as a layer mapping; null where nothing can be saved. */
   matchesYaml(unit: UnitRef): string | null;
 }

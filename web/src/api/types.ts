@@ -241,9 +241,12 @@ export interface DivergenceReport {
   first_difference: Divergence | null;
 }
 
-export interface ManualPair {
+export interface IdPair {
   t: number;
   g: number;
+}
+
+export interface ManualPair extends IdPair {
   target: string;
   golden: string;
 }
@@ -251,7 +254,8 @@ export interface ManualPair {
 export interface ManualPairs {
   total: number;
   pairs: ManualPair[];
-  undo: boolean;
+  /** The pair that stands for the last action; null: nothing can be undone. */
+  undo: ManualPair | null;
   /** A layer mapping can say at least one of them. */
   mapping: boolean;
 }

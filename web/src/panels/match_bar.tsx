@@ -1,7 +1,9 @@
 /** Pairing unmatched nodes by hand: pick one, pick the other, look at what was paired. */
 
 import { useSignal } from "@preact/signals";
+import type { ManualPair } from "../api/types";
 import { groupDigits } from "../base/numbers";
+import { kindOf } from "../model/node_kind";
 import type { App } from "../state/app";
 import { text } from "../state/language";
 import { Icon } from "../widgets/icons";
@@ -42,6 +44,8 @@ function PickSecond({ app }: { app: App }) {
   const picked = matching.picked.value;
   const candidate = matching.candidate();
   if (picked === null) return null;
+  const [first, second] = [kindOf(picked.name), kindOf(candidate?.name ?? picked.name)];
+  const unlike = first !== second;
   return (
     <div class="match-bar" role="status">
       <Icon name="link" />
@@ -54,6 +58,7 @@ function PickSecond({ app }: { app: App }) {
           <NameText className="match-name" name={candidate.name} />
         )}
       </span>
+      {unlike && <span class="hint">{text("match.unlike", { first, second })}</span>}
       <label class="check">
         <input
           type="checkbox"
@@ -93,6 +98,10 @@ function PickSecond({ app }: { app: App }) {
   );
 }
 
+function namesOf({ target, golden }: ManualPair): string {
+  return `${target} ↔ ${golden}`;
+}
+
 function Export({ address, possible }: { address: string; possible: boolean }) {
   if (!possible) return <span class="hint">{text("match.no_export")}</span>;
   return (
@@ -107,10 +116,11 @@ function Pairs({ app }: { app: App }) {
   const { matching, navigation } = app;
   const pairs = matching.pairs.value;
   const address = matching.exportAddress();
-  const undo = (pair: { t: number; g: number } | null) =>
+  const { value: last } = matching.last;
+  const takeBack = (pair: ManualPair, action: () => Promise<void>) =>
     void app.run(async () => {
-      await matching.undo(pair);
-      app.say(text("match.undone"));
+      await action();
+      app.say(text("match.undone", { pair: namesOf(pair) }));
       keepFocus(app);
     });
   return (
@@ -127,12 +137,13 @@ function Pairs({ app }: { app: App }) {
         {text("match.pairs", { count: groupDigits(matching.total.value) })} {open.value ? "▴" : "▾"}
       </button>
       <span class="stretch" />
-      {matching.canUndo.value && (
+      {last !== null && (
         <button
           type="button"
           class="pick"
+          title={namesOf(last)}
           disabled={matching.busy.value}
-          onClick={() => undo(null)}
+          onClick={() => takeBack(last, () => matching.undo())}
         >
           <Icon name="undo" />
           {text("match.undo")}
@@ -158,7 +169,7 @@ function Pairs({ app }: { app: App }) {
                 title={text("match.remove")}
                 aria-label={text("match.remove")}
                 disabled={matching.busy.value}
-                onClick={() => undo(pair)}
+                onClick={() => takeBack(pair, () => matching.remove(pair))}
               >
                 <Icon name="close" />
               </button>

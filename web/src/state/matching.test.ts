@@ -2,7 +2,7 @@
 import { expect, it, vi } from "vitest";
 import { transformer } from "../../test_server/graphs";
 import { EmbeddedSource } from "../api/embedded_source";
-import type { Source } from "../api/source";
+import { ApiError, type Source } from "../api/source";
 import type { ManualPair } from "../api/types";
 import { parsePlace } from "../model/place";
 import { App } from "./app";
@@ -15,7 +15,8 @@ function matchingServer() {
   const waiting: (() => void)[] = [];
   const wait = () => new Promise<void>((done) => waiting.push(done));
   source.matches = async (_unit, offset) => ({
-    ...{ total: pairs.length, pairs: pairs.slice(offset), undo: true, mapping: true },
+    ...{ total: pairs.length, pairs: pairs.slice(offset), undo: pairs.at(-1) ?? null },
+    mapping: true,
   });
   const match = vi.fn<Source["match"]>(wait);
   const unmatch = vi.fn<Source["unmatch"]>(wait);
@@ -92,8 +93,19 @@ it("pairs and lets go once, however often that is clicked", async () => {
   await Promise.all(pairing);
   expect(match).toHaveBeenCalledTimes(1);
   expect(app.matching.busy.value).toBe(false);
-  const undoing = [app.matching.undo(null), app.matching.undo(null)];
+  const undoing = [app.matching.undo(), app.matching.undo()];
   answer();
   await Promise.all(undoing);
   expect(unmatch).toHaveBeenCalledTimes(1);
+  expect(unmatch).toHaveBeenCalledWith({ file: "f", u: 0 }, { last: { t: 2, g: 2 } });
+});
+
+it("shows the pairs that there are where somebody else has changed them meanwhile", async () => {
+  const { source } = matchingServer();
+  const app = await chosen(source);
+  source.unmatch = () => Promise.reject(new ApiError(400, "not the last", "", ""));
+  const now = { t: 8, g: 9, target: "t", golden: "g" };
+  source.matches = async () => ({ total: 1, pairs: [now], undo: now, mapping: true });
+  await expect(app.matching.undo()).rejects.toThrow("not the last");
+  expect(app.matching.last.value).toEqual(now);
 });

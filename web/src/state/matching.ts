@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { ApiError, type UnitRef } from "../api/source";
-import type { ManualPair, Side } from "../api/types";
+import type { IdPair, ManualPair, Side } from "../api/types";
 import { ask } from "./connection";
 import type { Navigation } from "./navigation";
 import type { Workspace } from "./workspace";
@@ -22,7 +22,8 @@ export class Matching {
   /** Those that are loaded of all `total`, in the order in which they were made. */
   readonly pairs = signal<readonly ManualPair[]>([]);
   readonly total = signal(0);
-  readonly canUndo = signal(false);
+  /** The pair that stands for the last action: what "undo" takes back. */
+  readonly last = signal<ManualPair | null>(null);
   /** There is something that a layer mapping can say. */
   readonly canExport = signal(false);
   readonly possible = signal(false);
@@ -40,7 +41,7 @@ export class Matching {
     this.picked.value = null;
     this.pairs.value = [];
     this.total.value = 0;
-    this.canUndo.value = false;
+    this.last.value = null;
     this.possible.value = false;
     if (this.workspace.file.value?.can_match !== true) return;
     const views = this.workspace.views.value;
@@ -62,7 +63,7 @@ export class Matching {
     if (this.pairs.value !== known) return;
     this.pairs.value = [...known, ...answer.pairs];
     this.total.value = answer.total;
-    this.canUndo.value = answer.undo;
+    this.last.value = answer.undo;
     this.canExport.value = answer.mapping;
   }
 
@@ -97,13 +98,27 @@ export class Matching {
     });
   }
 
-  async undo(pair: { t: number; g: number } | null): Promise<void> {
+  async remove({ t, g }: ManualPair): Promise<void> {
+    await this.takeBack(t, { t, g });
+  }
+
+  async undo(): Promise<void> {
+    if (this.last.value === null) return;
+    const { t, g } = this.last.value;
+    await this.takeBack(t, { last: { t, g } });
+  }
+
+  private async takeBack(t: number, what: IdPair | { last: IdPair }): Promise<void> {
     const { source } = this.workspace;
-    const last = this.pairs.value.length === this.total.value ? this.pairs.value.at(-1) : null;
-    const undone = pair ?? last ?? null;
     await this.change(async (unit) => {
-      await source.unmatch(unit, pair);
-      return undone?.t ?? null;
+      try {
+        await source.unmatch(unit, what);
+      } catch (error) {
+        // Somebody else has changed the pairs: shown are those that there are.
+        if (error instanceof ApiError) await this.changed(unit);
+        throw error;
+      }
+      return t;
     });
   }
 
