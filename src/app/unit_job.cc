@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -11,6 +10,7 @@
 
 #include "app/graph_plan.h"
 #include "app/reference_judge.h"
+#include "app/rule_use.h"
 #include "base/stage_timer.h"
 #include "base/thread_pool.h"
 #include "compare/first_divergence.h"
@@ -146,7 +146,6 @@ class JobRunner {
   Result<compare::DivergenceReport> JudgeWithReference(size_t index, const Graphs& graphs,
                                                        const graph::Match& match,
                                                        size_t inner_threads);
-  void NoteAppliedRules(const std::vector<bool>& applied);
   void TellUnusedRules(base::Diagnostics* diagnostics) const;
   UnitTurn Turn(size_t index, size_t inner_threads);
   Result<std::shared_ptr<graph::Graph>> Build(const dump::DumpUnit& unit, size_t inner_threads,
@@ -162,8 +161,7 @@ class JobRunner {
   compare::ToleranceProfile tolerance_;
   std::vector<Work> works_;
   std::optional<int64_t> diverged_step_;  ///< the first in which values differ
-  std::mutex rules_mutex_;
-  std::vector<bool> applied_rules_;  ///< of the layer mapping, by number, in any unit
+  RuleUse rule_use_;
   std::mutex links_mutex_;
   graph::CollectiveLinker target_links_;  ///< of the step that is worked on
   graph::CollectiveLinker golden_links_;
@@ -375,7 +373,7 @@ Result<compare::Comparison> JobRunner::Pair(size_t index, const GraphPointer& ta
   match_options.leave_records = true;
   MSPROBE_ASSIGN_OR_RETURN(graph::Match match,
                            graph::MatchGraphs(*target, *golden, match_options, &work.diagnostics));
-  NoteAppliedRules(match.applied_rules);
+  rule_use_.NoteApplied(match.applied_rules);
   stage.emplace("compare");
   compare::CompareOptions options;
   options.threads = use.threads;
@@ -389,33 +387,12 @@ Result<compare::Comparison> JobRunner::Pair(size_t index, const GraphPointer& ta
   return compare::Compare(target, golden, std::move(match), mode, options, &work.diagnostics);
 }
 
-void JobRunner::NoteAppliedRules(const std::vector<bool>& applied) {
-  const std::lock_guard lock(rules_mutex_);
-  if (applied_rules_.size() < applied.size()) applied_rules_.resize(applied.size());
-  for (size_t i = 0; i < applied.size(); ++i) {
-    if (applied[i]) applied_rules_[i] = true;
-  }
-}
-
-/// A misspelt rule would do nothing in silence. Where a unit failed its rules may be meant for it.
+/// Where a unit failed its rules may be meant for it.
 void JobRunner::TellUnusedRules(base::Diagnostics* diagnostics) const {
   const auto failed = [](const Work& work) { return !work.summary.status.ok(); };
-  if (std::ranges::any_of(works_, failed)) return;
-  std::map<size_t, std::string> unused;  // in the order of the file
-  for (const auto& [class_name, rules] : match_options_.mapping.by_class) {
-    for (const graph::LayerMapping::Rule& rule : rules) {
-      if (rule.number < applied_rules_.size() && applied_rules_[rule.number]) continue;
-      unused[rule.number] =
-          "'" + class_name + ": " + rule.target_path + ": " + rule.golden_path + "'";
-    }
-  }
-  for (const auto& [number, rule] : unused) {
-    diagnostics->Add(base::DiagnosticKind::kUnknownKey,
-                     InvalidArgumentError("the rule " + rule + " fits no pair of modules",
-                                          "class and first path are the target's, the second path "
-                                          "is the golden side's",
-                                          job_.layer_mapping.string()));
-  }
+  if (job_.golden.empty() || std::ranges::any_of(works_, failed)) return;
+  rule_use_.TellUnused(match_options_.mapping, job_.layer_mapping, diagnostics);
+  rule_use_.TellUnused(tolerance_, job_.tolerance, diagnostics);
 }
 
 Status JobRunner::ComparePair(size_t index, const Graphs& graphs, size_t inner_threads) {
@@ -426,6 +403,7 @@ Status JobRunner::ComparePair(size_t index, const Graphs& graphs, size_t inner_t
       compare::Comparison comparison,
       Pair(index, target, golden,
            {.threads = inner_threads, .find_causes = !work.plan.reference, .tell_progress = true}));
+  rule_use_.NoteNodes(tolerance_, *target);
   std::optional<base::StageTimer> stage(std::in_place, "find causes");
   compare::DivergenceReport divergences;
   if (work.plan.reference) {

@@ -105,7 +105,8 @@ void MappedRankDump::MakeFlat(base::Diagnostics* diagnostics) {
   diagnostics->Add(base::DiagnosticKind::kNote,
                    InvalidArgumentError("the dump has no hierarchy: its calls are compared side by "
                                         "side, without modules",
-                                        "collect with level L0 or mix to see where they belong"));
+                                        "collect with level L0 or mix to see where they belong",
+                                        directory_.string()));
 }
 
 Status MappedRankDump::OpenConstruct(const OpenOptions& options, base::Diagnostics* diagnostics) {

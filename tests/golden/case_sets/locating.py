@@ -122,7 +122,8 @@ def profiles():
     texts = {"exact.yaml": rule % (RELU, "2.0e-2"), "place.yaml": rule % ("Functional.relu.*.forward", "2e-2"),
              "wild.yaml": rule % ("Fun*.relu.?.*", "2e-2"), "narrow.yaml": rule % (RELU, "1.0e-3"),
              "other.yaml": rule % ("Functional.gelu.*", "2e-2"),
-             "first.yaml": rule % ("*relu*", "1e-3") + f"- {{name: {RELU}, bound: 1}}\n"}
+             "first.yaml": rule % ("*relu*", "1e-3") + f"- {{name: {RELU}, bound: 1}}\n",
+             "typos.yaml": "rules:\n" + "".join(f"- {{name: {k}*, bound: 1}}\n" for k in "abcde")}
     case("tolerance/rules", "a rule's bound holds for the names that fit; the first that fits decides",
          [run + name for name in texts], {**bad, **texts})
     case("tolerance/roundings", "roundings of a dtype, in place of the default",
