@@ -46,7 +46,7 @@ void RuleUse::TellUnused(const graph::LayerMapping& mapping, const std::filesyst
     }
   }
   for (const auto& [number, rule] : unused) {
-    diagnostics->Add(base::DiagnosticKind::kUnknownKey,
+    diagnostics->Add(base::DiagnosticKind::kUnusedRule,
                      InvalidArgumentError("the rule " + rule + " fits no pair of modules",
                                           "class and first path are the target's, the second path "
                                           "is the golden side's",
@@ -66,7 +66,7 @@ void RuleUse::TellUnused(const compare::ToleranceProfile& profile,
   if (count == 0) return;
   if (count > kNamed) named += " and " + std::to_string(count - kNamed) + " more";
   diagnostics->Add(
-      base::DiagnosticKind::kUnknownKey,
+      base::DiagnosticKind::kUnusedRule,
       InvalidArgumentError(
           "rules of the tolerances decide about no node: " + named,
           "patterns are names of the target's nodes; the first rule that fits decides",

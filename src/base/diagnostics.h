@@ -20,9 +20,10 @@ enum class DiagnosticKind : uint8_t {
   kUnreadableRecord,  ///< a record of dump.json that cannot be understood
   kTornTail,          ///< a file cut inside a record by a crash, read up to the last whole one
   kUnknownKey,        ///< a key of a configuration file that nobody reads
+  kUnusedRule,        ///< a rule of a mapping or of tolerances that decided nothing
   kNote,              ///< anything else worth a line
 };
-inline constexpr size_t kDiagnosticKindCount = 8;
+inline constexpr size_t kDiagnosticKindCount = 9;
 
 struct Diagnostic {
   DiagnosticKind kind;

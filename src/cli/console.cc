@@ -25,6 +25,7 @@ constexpr uint64_t kShownNotes = 20;  // each says something else, but a damaged
 uint64_t MostShown(base::DiagnosticKind kind) {
   switch (kind) {
     case base::DiagnosticKind::kUnreadableTensor: return UINT64_MAX;
+    case base::DiagnosticKind::kUnusedRule:
     case base::DiagnosticKind::kNote: return kShownNotes;
     default: return kShownPerKind;
   }
@@ -58,6 +59,7 @@ std::string_view Heading(base::DiagnosticKind kind) {
     case base::DiagnosticKind::kUnreadableRecord: return "records that cannot be understood";
     case base::DiagnosticKind::kTornTail: return "files cut inside a record";
     case base::DiagnosticKind::kUnknownKey: return "unknown keys";
+    case base::DiagnosticKind::kUnusedRule: return "rules without effect";
     case base::DiagnosticKind::kNote: return "notes";
   }
   return "";
