@@ -9,9 +9,7 @@ namespace {
 
 constexpr size_t kNamed = 3;
 
-bool IsUsed(const std::vector<bool>& used, size_t rule) {
-  return rule < used.size() && used[rule];
-}
+bool IsUsed(const std::vector<bool>& used, size_t rule) { return rule < used.size() && used[rule]; }
 
 }  // namespace
 
@@ -65,12 +63,11 @@ void RuleUse::TellUnused(const compare::ToleranceProfile& profile,
   }
   if (count == 0) return;
   if (count > kNamed) named += " and " + std::to_string(count - kNamed) + " more";
-  diagnostics->Add(
-      base::DiagnosticKind::kUnusedRule,
-      InvalidArgumentError(
-          "rules of the tolerances decide about no node: " + named,
-          "patterns are names of the target's nodes; the first rule that fits decides",
-          file.string()));
+  diagnostics->Add(base::DiagnosticKind::kUnusedRule,
+                   InvalidArgumentError(
+                       "rules of the tolerances decide about no node: " + named,
+                       "patterns are names of the target's nodes; the first rule that fits decides",
+                       file.string()));
 }
 
 }  // namespace msprobe::app
