@@ -23,11 +23,13 @@ void RuleUse::Note(const std::vector<bool>& used, std::vector<bool>* all) {
 
 void RuleUse::NoteApplied(const std::vector<bool>& applied) { Note(applied, &mapping_); }
 
-void RuleUse::NoteNodes(const compare::ToleranceProfile& profile, const graph::Graph& graph) {
+void RuleUse::NoteNodes(const compare::ToleranceProfile& profile,
+                        const compare::Comparison& comparison) {
   if (profile.rules().empty()) return;
   std::vector<bool> used(profile.rules().size());
-  for (const graph::Node& node : graph.nodes) {
-    const compare::ToleranceProfile::Rule* rule = profile.RuleOf(node.name);
+  for (size_t id = 0; id < comparison.nodes.size(); ++id) {
+    if (comparison.nodes[id].status == compare::NodeStatus::kUnmatched) continue;
+    const auto* rule = profile.RuleOf(comparison.target->nodes[id].name);
     if (rule != nullptr) used[static_cast<size_t>(rule - profile.rules().data())] = true;
   }
   Note(used, &tolerance_);

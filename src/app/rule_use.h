@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/diagnostics.h"
+#include "compare/comparison.h"
 #include "compare/tolerance.h"
-#include "graph/graph.h"
 #include "graph/layer_mapping.h"
 
 namespace msprobe::app {
@@ -17,8 +17,8 @@ class RuleUse {
  public:
   /// Rules of a layer mapping, by number.
   void NoteApplied(const std::vector<bool>& applied);
-  /// The rules of `profile` that decide about a node of the graph.
-  void NoteNodes(const compare::ToleranceProfile& profile, const graph::Graph& graph);
+  /// The rules of `profile` that decide about a target node with a partner.
+  void NoteNodes(const compare::ToleranceProfile& profile, const compare::Comparison& comparison);
 
   void TellUnused(const graph::LayerMapping& mapping, const std::filesystem::path& file,
                   base::Diagnostics* diagnostics) const;

@@ -403,7 +403,7 @@ Status JobRunner::ComparePair(size_t index, const Graphs& graphs, size_t inner_t
       compare::Comparison comparison,
       Pair(index, target, golden,
            {.threads = inner_threads, .find_causes = !work.plan.reference, .tell_progress = true}));
-  rule_use_.NoteNodes(tolerance_, *target);
+  rule_use_.NoteNodes(tolerance_, comparison);
   std::optional<base::StageTimer> stage(std::in_place, "find causes");
   compare::DivergenceReport divergences;
   if (work.plan.reference) {

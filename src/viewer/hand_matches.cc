@@ -208,8 +208,8 @@ std::vector<IdPair> HandMatches::pairs() const {
   return all;
 }
 
-std::optional<IdPair> HandMatches::last() const {
-  return actions_.empty() ? std::nullopt : std::optional(actions_.back().front());
+std::vector<IdPair> HandMatches::last() const {
+  return actions_.empty() ? Action() : actions_.back();
 }
 
 HandMatches::NamePairs NamesOf(const std::vector<IdPair>& pairs, const UnitIndex& index) {

@@ -51,8 +51,8 @@ class HandMatches {
                   compare::CompareMode mode);
 
   std::vector<IdPair> pairs() const;
-  /// The pair by which the last action is known: the one that a person has picked.
-  std::optional<IdPair> last() const;
+  /// The last action; empty: there is none.
+  std::vector<IdPair> last() const;
   const PairVerdict* Find(visfile::Side side, uint32_t id, const visfile::UnitIndex& index) const;
 
  private:

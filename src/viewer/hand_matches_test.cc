@@ -69,7 +69,13 @@ TEST_P(HandMatchesTest, APairIsMeasuredSavedAndFoundAgain) {
   const Response stale = again.Ask("matches", query_, "DELETE", R"({"last":{"t":1,"g":1}})");
   EXPECT_EQ(stale.status, 400) << "another page has shown another last pair";
   EXPECT_THAT(stale.body, HasSubstr("not the last match any more"));
-  const std::string last = R"({"last":)" + pair + "}";
+  EXPECT_EQ(again.Ask("matches", query_, "DELETE", R"({"g":1})").status, 400) << "half a pair";
+  const std::string shown = again.Get("matches", query_);
+  const size_t undo = shown.find("\"undo\":") + 7;
+  std::string last = R"({"last":)" + shown.substr(undo, shown.find('}', undo) - undo) + "}}";
+  const size_t count = last.find("\"count\":") + 8;
+  const std::string more = std::string(last).insert(count, "1");
+  EXPECT_EQ(again.Ask("matches", query_, "DELETE", more).status, 400) << "another action: " << more;
   const Response undone = again.Ask("matches", query_, "DELETE", last);
   EXPECT_EQ(undone.status, 200) << undone.body;
   EXPECT_THAT(again.Get("list", query_ + "&by=unmatched"), HasSubstr(R"("total":1)"));

@@ -38,7 +38,19 @@ Result<IdPair> PairOf(const ConfigValue& body, const visfile::UnitIndex& unit) {
 void WritePair(const visfile::UnitIndex& index, IdPair pair, JsonWriter* json) {
   json->BeginObject().Key("t").UInt(pair.target).Key("g").UInt(pair.golden);
   json->Key("target").String(index.target.names[pair.target]);
-  json->Key("golden").String(index.golden.names[pair.golden]).EndObject();
+  json->Key("golden").String(index.golden.names[pair.golden]);
+}
+
+/// Whether the action that a page wants to undo is the last one still.
+Result<bool> IsLast(const ConfigValue& seen, const HandMatches& hand,
+                    const visfile::UnitIndex& unit) {
+  MSPROBE_ASSIGN_OR_RETURN(const IdPair first, PairOf(seen, unit));
+  const std::vector<IdPair> last = hand.last();
+  if (last.empty() || last.front() != first) return false;
+  const std::optional<ConfigValue> given = seen.Find("count");
+  if (!given) return true;
+  MSPROBE_ASSIGN_OR_RETURN(const int64_t count, given->Int("count"));
+  return count == static_cast<int64_t>(last.size());
 }
 
 /// The rows that show the pairs now: pairs whose parents do not face each other stand apart.
@@ -90,12 +102,15 @@ Status Api::Matches(const Call& call) {
   const auto end = std::min(pairs.size(), static_cast<size_t>(page.offset + page.limit));
   for (auto i = static_cast<size_t>(page.offset); i < end; ++i) {
     WritePair(context.index(), pairs[i], json);
+    json->EndObject();
   }
   json->EndArray().Key("undo");
-  if (const std::optional<IdPair> last = context.unit->hand.last()) {
-    WritePair(context.index(), *last, json);
-  } else {
+  const std::vector<IdPair> last = context.unit->hand.last();
+  if (last.empty()) {
     json->Null();
+  } else {
+    WritePair(context.index(), last.front(), json);
+    json->Key("count").UInt(last.size()).EndObject();
   }
   json->Key("mapping").Bool(MatchesYaml(context.index(), pairs).ok()).EndObject();
   return Status::Ok();
@@ -158,11 +173,12 @@ Status Api::RemoveMatch(const Call& call) {
   MSPROBE_ASSIGN_OR_RETURN(const UnitContext context, FindMatchable(call.query));
   const std::unique_lock lock(context.unit->mutex);
   std::optional<IdPair> pair;
-  if (body.root().Find("t")) {
+  if (body.root().Find("t") || body.root().Find("g")) {
     MSPROBE_ASSIGN_OR_RETURN(pair, PairOf(body.root(), context.index()));
   } else if (const std::optional<ConfigValue> last = body.root().Find("last")) {
-    MSPROBE_ASSIGN_OR_RETURN(const IdPair seen, PairOf(*last, context.index()));
-    if (context.unit->hand.last() != seen) {
+    MSPROBE_ASSIGN_OR_RETURN(const bool is_last,
+                             IsLast(*last, context.unit->hand, context.index()));
+    if (!is_last) {
       return InvalidArgumentError("this pair is not the last match any more",
                                   "look at the matches as they are now");
     }

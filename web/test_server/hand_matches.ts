@@ -25,13 +25,15 @@ export class HandMatches {
   }
 
   answer(method: string, body: string): unknown {
-    if (method === "GET")
+    if (method === "GET") {
+      const last = this.pairs.at(-1);
       return {
         total: this.pairs.length,
         pairs: this.pairs,
-        undo: this.pairs.at(-1) ?? null,
+        undo: last === undefined ? null : { ...last, count: 1 },
         mapping: this.pairs.some(({ target }) => target.startsWith("Module.")),
       };
+    }
     const { t, g, last } = JSON.parse(body) as Partial<IdPair> & { last?: IdPair };
     if (method === "POST") this.pair(t ?? -1, g ?? -1);
     else if (last !== undefined && last.t !== this.pairs.at(-1)?.t) {

@@ -30,6 +30,9 @@ export class ApiError extends Error {
   }
 }
 
+/** What a page takes for the last action. */
+export type LastAction = IdPair & { count: number };
+
 /** A place in a file: unit `u` is one step and rank. */
 export interface UnitRef {
   file: string;
@@ -108,7 +111,7 @@ export interface Source {
   matches(unit: UnitRef, offset: number, limit: number, signal?: AbortSignal): Promise<ManualPairs>;
   match(unit: UnitRef, t: number, g: number, children: boolean): Promise<void>;
   /** Takes back a pair, or the last action if that is still known by `last`. */
-  unmatch(unit: UnitRef, what: IdPair | { last: IdPair }): Promise<void>;
+  unmatch(unit: UnitRef, what: IdPair | { last: LastAction }): Promise<void>;
   /** Address of the pairs as a layer mapping; null where nothing can be saved. */
   matchesYaml(unit: UnitRef): string | null;
 }

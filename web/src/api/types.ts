@@ -251,11 +251,15 @@ export interface ManualPair extends IdPair {
   golden: string;
 }
 
+export interface ManualAction extends ManualPair {
+  count: number;
+}
+
 export interface ManualPairs {
   total: number;
   pairs: ManualPair[];
-  /** The pair that stands for the last action; null: nothing can be undone. */
-  undo: ManualPair | null;
+  /** The first pair of the last action, and how many it has; null: nothing can be undone. */
+  undo: ManualAction | null;
   /** A layer mapping can say at least one of them. */
   mapping: boolean;
 }

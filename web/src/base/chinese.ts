@@ -180,6 +180,7 @@ export const chinese: Record<PhraseKey, string> = {
   "match.children": "包含子节点",
   "match.confirm": "匹配",
   "match.done": "已匹配，并保存在文件旁。",
+  "match.and_more": "{pair} 等，另有 {count} 对",
   "match.undone": "已取消匹配：{pair}",
   "match.pairs": "手动匹配：{count}",
   "match.more": "显示更多",

@@ -182,6 +182,7 @@ export const english = {
   "match.children": "with children",
   "match.confirm": "Match",
   "match.done": "Matched and saved beside the file.",
+  "match.and_more": "{pair} and {count} more",
   "match.undone": "No longer matched: {pair}",
   "match.pairs": "Matched by hand: {count}",
   "match.more": "Show more",

@@ -7,5 +7,5 @@ it("tells the class or the function and the pass, whatever place and count", () 
   expect(kindOf("Module.net.fc.Linear.parameters_grad")).toBe("Linear parameters_grad");
   expect(kindOf("Tensor.mul_.3.forward")).toBe("mul_ forward");
   expect(kindOf("Functional.conv2d.0.backward")).toBe("conv2d backward");
-  expect(kindOf("ApiList.0")).toBe("ApiList.0");
+  expect(kindOf("Apis_Between_Modules.0.1")).toBe("Apis_Between_Modules");
 });

@@ -3,6 +3,7 @@ import { h, render } from "preact";
 import { expect, it, vi } from "vitest";
 import { transformer } from "../../test_server/graphs";
 import { EmbeddedSource } from "../api/embedded_source";
+import type { ManualPair } from "../api/types";
 import { parsePlace } from "../model/place";
 import { App } from "../state/app";
 import { MatchBar } from "./match_bar";
@@ -14,7 +15,7 @@ it("lets nobody undo a second pair while the first one is being undone", async (
   source.matches = async (_unit, offset) => ({
     total: 2,
     pairs: pairs.slice(offset),
-    undo: pairs.at(-1) ?? null,
+    undo: { ...(pairs[1] as ManualPair), count: 2 },
     mapping: false,
   });
   let answer = () => {};

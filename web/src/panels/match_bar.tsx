@@ -1,13 +1,13 @@
 /** Pairing unmatched nodes by hand: pick one, pick the other, look at what was paired. */
 
 import { useSignal } from "@preact/signals";
-import type { ManualPair } from "../api/types";
+import type { ManualAction, ManualPair } from "../api/types";
 import { groupDigits } from "../base/numbers";
 import { kindOf } from "../model/node_kind";
 import type { App } from "../state/app";
 import { text } from "../state/language";
 import { Icon } from "../widgets/icons";
-import { NameText } from "../widgets/name_text";
+import { NameText, shortened } from "../widgets/name_text";
 import { keepFocus } from "./tree_focus";
 
 /** Shown in the node panel of a node without a partner. */
@@ -98,8 +98,15 @@ function PickSecond({ app }: { app: App }) {
   );
 }
 
-function namesOf({ target, golden }: ManualPair): string {
-  return `${target} ↔ ${golden}`;
+function namesOf(what: ManualPair | ManualAction): string {
+  const pair = `${isolated(what.target)} ↔ ${isolated(what.golden)}`;
+  if (!("count" in what) || what.count < 2) return pair;
+  return text("match.and_more", { pair, count: groupDigits(what.count - 1) });
+}
+
+/** A name of the dump: it may be long, and turn the direction of what stands beside it. */
+function isolated(name: string): string {
+  return `\u2068${shortened(name)}\u2069`;
 }
 
 function Export({ address, possible }: { address: string; possible: boolean }) {
@@ -117,10 +124,10 @@ function Pairs({ app }: { app: App }) {
   const pairs = matching.pairs.value;
   const address = matching.exportAddress();
   const { value: last } = matching.last;
-  const takeBack = (pair: ManualPair, action: () => Promise<void>) =>
+  const takeBack = (what: ManualPair | ManualAction, action: () => Promise<void>) =>
     void app.run(async () => {
       await action();
-      app.say(text("match.undone", { pair: namesOf(pair) }));
+      app.say(text("match.undone", { pair: namesOf(what) }));
       keepFocus(app);
     });
   return (

@@ -15,7 +15,11 @@ function matchingServer() {
   const waiting: (() => void)[] = [];
   const wait = () => new Promise<void>((done) => waiting.push(done));
   source.matches = async (_unit, offset) => ({
-    ...{ total: pairs.length, pairs: pairs.slice(offset), undo: pairs.at(-1) ?? null },
+    ...{
+      total: pairs.length,
+      pairs: pairs.slice(offset),
+      undo: { ...(pairs[1] as ManualPair), count: 3 },
+    },
     mapping: true,
   });
   const match = vi.fn<Source["match"]>(wait);
@@ -97,14 +101,14 @@ it("pairs and lets go once, however often that is clicked", async () => {
   answer();
   await Promise.all(undoing);
   expect(unmatch).toHaveBeenCalledTimes(1);
-  expect(unmatch).toHaveBeenCalledWith({ file: "f", u: 0 }, { last: { t: 2, g: 2 } });
+  expect(unmatch).toHaveBeenCalledWith({ file: "f", u: 0 }, { last: { t: 2, g: 2, count: 3 } });
 });
 
 it("shows the pairs that there are where somebody else has changed them meanwhile", async () => {
   const { source } = matchingServer();
   const app = await chosen(source);
   source.unmatch = () => Promise.reject(new ApiError(400, "not the last", "", ""));
-  const now = { t: 8, g: 9, target: "t", golden: "g" };
+  const now = { t: 8, g: 9, target: "t", golden: "g", count: 1 };
   source.matches = async () => ({ total: 1, pairs: [now], undo: now, mapping: true });
   await expect(app.matching.undo()).rejects.toThrow("not the last");
   expect(app.matching.last.value).toEqual(now);

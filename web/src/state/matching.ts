@@ -1,13 +1,14 @@
 /** Pairing unmatched nodes by hand. */
 
 import { signal } from "@preact/signals";
-import { ApiError, type UnitRef } from "../api/source";
-import type { IdPair, ManualPair, Side } from "../api/types";
+import { ApiError, type LastAction, type UnitRef } from "../api/source";
+import type { IdPair, ManualAction, ManualPair, Side } from "../api/types";
 import { ask } from "./connection";
 import type { Navigation } from "./navigation";
 import type { Workspace } from "./workspace";
 
 const PAIRS_PAGE = 200;
+const CHANGED_MEANWHILE = new Set([400, 404]);
 
 export interface Picked {
   side: Side;
@@ -22,8 +23,8 @@ export class Matching {
   /** Those that are loaded of all `total`, in the order in which they were made. */
   readonly pairs = signal<readonly ManualPair[]>([]);
   readonly total = signal(0);
-  /** The pair that stands for the last action: what "undo" takes back. */
-  readonly last = signal<ManualPair | null>(null);
+  /** The last action: what "undo" takes back. */
+  readonly last = signal<ManualAction | null>(null);
   /** There is something that a layer mapping can say. */
   readonly canExport = signal(false);
   readonly possible = signal(false);
@@ -104,20 +105,14 @@ export class Matching {
 
   async undo(): Promise<void> {
     if (this.last.value === null) return;
-    const { t, g } = this.last.value;
-    await this.takeBack(t, { last: { t, g } });
+    const { t, g, count } = this.last.value;
+    await this.takeBack(t, { last: { t, g, count } });
   }
 
-  private async takeBack(t: number, what: IdPair | { last: IdPair }): Promise<void> {
+  private async takeBack(t: number, what: IdPair | { last: LastAction }): Promise<void> {
     const { source } = this.workspace;
     await this.change(async (unit) => {
-      try {
-        await source.unmatch(unit, what);
-      } catch (error) {
-        // Somebody else has changed the pairs: shown are those that there are.
-        if (error instanceof ApiError) await this.changed(unit);
-        throw error;
-      }
+      await source.unmatch(unit, what);
       return t;
     });
   }
@@ -128,7 +123,12 @@ export class Matching {
     this.busy.value = true;
     try {
       const { ref } = this.workspace;
-      const id = await action(ref);
+      const id = await action(ref).catch(async (error) => {
+        // Somebody else has changed the pairs: those that there are now are shown.
+        const changed = error instanceof ApiError && CHANGED_MEANWHILE.has(error.status);
+        if (changed) await this.changed(ref).catch(() => false);
+        throw error;
+      });
       const here = await this.changed(ref);
       if (here && id !== null) await this.navigation.go({ side: "t", id });
     } finally {
