@@ -67,7 +67,7 @@ void RuleUse::TellUnused(const compare::ToleranceProfile& profile,
   if (count > kNamed) named += " and " + std::to_string(count - kNamed) + " more";
   diagnostics->Add(base::DiagnosticKind::kUnusedRule,
                    InvalidArgumentError(
-                       "rules of the tolerances decide about no node: " + named,
+                       "rules of the tolerances decide about no matched node: " + named,
                        "patterns are names of the target's nodes; the first rule that fits decides",
                        file.string()));
 }

@@ -66,10 +66,14 @@ TEST_P(HandMatchesTest, APairIsMeasuredSavedAndFoundAgain) {
   EXPECT_THAT(again.Get("matches", query_), HasSubstr(R"("undo":{"t":)"));
   EXPECT_THAT(again.Get("list", query_ + "&by=unmatched"), HasSubstr(R"("total":0)"));
   EXPECT_THAT(again.Get("rows", "file=" + file_ + "&u=0&t=0&g=0"), HasSubstr("net"));
-  const Response stale = again.Ask("matches", query_, "DELETE", R"({"last":{"t":1,"g":1}})");
+  const Response stale =
+      again.Ask("matches", query_, "DELETE", R"({"last":{"t":1,"g":1,"count":1}})");
   EXPECT_EQ(stale.status, 400) << "another page has shown another last pair";
   EXPECT_THAT(stale.body, HasSubstr("not the last match any more"));
-  EXPECT_EQ(again.Ask("matches", query_, "DELETE", R"({"g":1})").status, 400) << "half a pair";
+  for (const std::string_view odd : {R"({"g":1})", R"({"Last":{}})", R"({"last":"x"})",
+                                     R"({"last":{"t":1,"g":1}})", "[]", "null", "\"x\""}) {
+    EXPECT_EQ(again.Ask("matches", query_, "DELETE", std::string(odd)).status, 400) << odd;
+  }
   const std::string shown = again.Get("matches", query_);
   const size_t undo = shown.find("\"undo\":") + 7;
   std::string last = R"({"last":)" + shown.substr(undo, shown.find('}', undo) - undo) + "}}";

@@ -41,16 +41,31 @@ void WritePair(const visfile::UnitIndex& index, IdPair pair, JsonWriter* json) {
   json->Key("golden").String(index.golden.names[pair.golden]);
 }
 
-/// Whether the action that a page wants to undo is the last one still.
-Result<bool> IsLast(const ConfigValue& seen, const HandMatches& hand,
-                    const visfile::UnitIndex& unit) {
-  MSPROBE_ASSIGN_OR_RETURN(const IdPair first, PairOf(seen, unit));
-  const std::vector<IdPair> last = hand.last();
-  if (last.empty() || last.front() != first) return false;
-  const std::optional<ConfigValue> given = seen.Find("count");
-  if (!given) return true;
+/// The pair that a request takes back; none: the last action, where it still is the one that the
+/// page shows.
+Result<std::optional<IdPair>> TakenBack(const ConfigValue& body, const HandMatches& hand,
+                                        const visfile::UnitIndex& unit) {
+  if (body.Find("t") || body.Find("g")) {
+    MSPROBE_ASSIGN_OR_RETURN(const IdPair pair, PairOf(body, unit));
+    return std::optional(pair);
+  }
+  const std::optional<ConfigValue> seen = body.Find("last");
+  if (!seen) {
+    const bool is_empty = body.kind() == formats::JsonKind::kObject && body.Keys().empty();
+    if (is_empty) return std::optional<IdPair>();
+    return InvalidArgumentError("the request's body names no match",
+                                "send {}, {t, g} or {last: {t, g, count}}");
+  }
+  MSPROBE_ASSIGN_OR_RETURN(const IdPair first, PairOf(*seen, unit));
+  const std::optional<ConfigValue> given = seen->Find("count");
+  if (!given) return InvalidArgumentError("the request's body lacks 'count'");
   MSPROBE_ASSIGN_OR_RETURN(const int64_t count, given->Int("count"));
-  return count == static_cast<int64_t>(last.size());
+  const std::vector<IdPair> last = hand.last();
+  if (last.empty() || last.front() != first || count != static_cast<int64_t>(last.size())) {
+    return InvalidArgumentError("this pair is not the last match any more",
+                                "look at the matches as they are now");
+  }
+  return std::optional<IdPair>();
 }
 
 /// The rows that show the pairs now: pairs whose parents do not face each other stand apart.
@@ -172,17 +187,8 @@ Status Api::RemoveMatch(const Call& call) {
       ConfigJson::Parse(call.body.empty() ? "{}" : std::string(call.body), "the request"));
   MSPROBE_ASSIGN_OR_RETURN(const UnitContext context, FindMatchable(call.query));
   const std::unique_lock lock(context.unit->mutex);
-  std::optional<IdPair> pair;
-  if (body.root().Find("t") || body.root().Find("g")) {
-    MSPROBE_ASSIGN_OR_RETURN(pair, PairOf(body.root(), context.index()));
-  } else if (const std::optional<ConfigValue> last = body.root().Find("last")) {
-    MSPROBE_ASSIGN_OR_RETURN(const bool is_last,
-                             IsLast(*last, context.unit->hand, context.index()));
-    if (!is_last) {
-      return InvalidArgumentError("this pair is not the last match any more",
-                                  "look at the matches as they are now");
-    }
-  }
+  MSPROBE_ASSIGN_OR_RETURN(const std::optional<IdPair> pair,
+                           TakenBack(body.root(), context.unit->hand, context.index()));
   const compare::CompareMode mode = context.file.open->source().mode();
   visfile::UnitSource* const source = context.unit->source.get();
   HandMatches before = context.unit->hand;

@@ -64,6 +64,8 @@ const SENTENCES: Record<string, string> = {
   "pick two nodes without partners": "请选择两个未匹配的节点",
   "there is no match by hand to undo": "没有可撤销的手动匹配",
   "this pair was not made by hand": "这一对不是手动匹配的",
+  "the request's body names no match": "请求体未指明匹配",
+  "send {}, {t, g} or {last: {t, g, count}}": "请发送 {}、{t, g} 或 {last: {t, g, count}}",
   "this pair is not the last match any more": "这一对已不是最后一次匹配",
   "look at the matches as they are now": "请查看现在的匹配",
   "nodes of this file cannot be matched by hand": "该文件的节点不能手动匹配",

@@ -34,6 +34,7 @@ it("lets nobody undo a second pair while the first one is being undone", async (
     [...document.querySelectorAll("button")].find(
       ({ textContent }) => textContent === "Undo the last",
     ) as HTMLButtonElement;
+  expect(undo().title).toBe("\u2068t\u2069 ↔ \u2068g\u2069 and 1 more");
   undo().click();
   await vi.waitFor(() => expect(unmatch).toHaveBeenCalledTimes(1));
   await new Promise((drawn) => setTimeout(drawn, 50));
