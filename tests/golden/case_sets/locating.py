@@ -1,5 +1,5 @@
 """Culprits over several ranks, and what counts as rounding: profiles, a reference, learning."""
-from .builder import BOTH, FC1, Dump, case, frames, scalar, small, stored, tensor
+from .builder import BOTH, FC1, NET, Dump, case, frames, scalar, small, stored, tensor
 
 COMPARE = "msprobe compare npu bench"
 RELU = "Functional.relu.0.forward"
@@ -126,9 +126,9 @@ def profiles():
              "typos.yaml": "rules:\n" + "".join(f"- {{name: {k}*, bound: 1}}\n" for k in "abcde")}
     case("tolerance/rules", "a rule's bound holds for the names that fit; the first that fits decides",
          [run + name for name in texts], {**bad, **texts})
-    alone = small().forward("Torch.alone.0.forward", None, [tensor(1.0)], [tensor(1.0)])
-    alone.forward("Torch.alike.0.forward", None, [tensor(1.0)], [tensor(1.0)])
-    alike = small().forward("Torch.alike.0.forward", None, [tensor(1.0)], [tensor(1.0)])
+    alone = small().forward("Torch.alone.0.forward", NET, [tensor(1.0)], [tensor(1.0)])
+    alone.forward("Torch.alike.0.forward", NET, [tensor(1.0)], [tensor(1.0)])
+    alike = small().forward("Torch.alike.0.forward", NET, [tensor(1.0)], [tensor(1.0)])
     case("tolerance/unused_rules", "told are rules that no rank needs: for a name without a partner, not for one of another rank",
          ["msprobe compare npu bench --tolerance t.yaml"],
          {"npu/rank0": small(), "bench/rank0": small(), "npu/rank1": alone, "bench/rank1": alike,
