@@ -129,11 +129,12 @@ def profiles():
     alone = small().forward("Torch.alone.0.forward", NET, [tensor(1.0)], [tensor(1.0)])
     alone.forward("Torch.alike.0.forward", NET, [tensor(1.0)], [tensor(1.0)])
     alike = small().forward("Torch.alike.0.forward", NET, [tensor(1.0)], [tensor(1.0)])
+    first = small().forward("Torch.first.0.forward", NET, [tensor(1.0)], [tensor(1.0)])
     case("tolerance/unused_rules", "told are rules that no rank needs: for a name without a partner, not for one of another rank",
          ["msprobe compare npu bench --tolerance t.yaml"],
-         {"npu/rank0": small(), "bench/rank0": small(), "npu/rank1": alone, "bench/rank1": alike,
+         {"npu/rank0": first, "bench/rank0": first, "npu/rank1": alone, "bench/rank1": alike,
           "t.yaml": "rules:\n" + "".join(f"- {{name: {name}, bound: 1}}\n"
-                                         for name in ("Torch.alone.*", "Torch.alike.*", RELU))})
+                                         for name in ("Torch.alone.*", "Torch.alike.*", "Torch.first.*"))})
     case("tolerance/roundings", "roundings of a dtype, in place of the default",
          [run + name for name in ("many.yaml", "few.yaml", "half.yaml")],
          {**bad, "many.yaml": "roundings: {float32: 2.0e+5}\n",
