@@ -3,11 +3,14 @@
 #include <map>
 #include <string>
 
+#include "base/shortened.h"
+
 namespace msprobe::app {
 
 namespace {
 
 constexpr size_t kNamed = 3;
+constexpr size_t kLongest = 200;  // of a pattern, bytes
 
 bool IsUsed(const std::vector<bool>& used, size_t rule) { return rule < used.size() && used[rule]; }
 
@@ -61,7 +64,8 @@ void RuleUse::TellUnused(const compare::ToleranceProfile& profile,
   for (size_t i = 0; i < profile.rules().size(); ++i) {
     if (IsUsed(tolerance_, i)) continue;
     if (++count > kNamed) continue;
-    named += (named.empty() ? "'" : ", '") + profile.rules()[i].pattern + "'";
+    named +=
+        (named.empty() ? "'" : ", '") + base::Shortened(profile.rules()[i].pattern, kLongest) + "'";
   }
   if (count == 0) return;
   if (count > kNamed) named += " and " + std::to_string(count - kNamed) + " more";

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "compare/scalar_argument.h"
 #include "graph/node_name.h"
 #include "graph/record_check.h"
 
@@ -407,8 +408,12 @@ void NodeComparer::JudgeValues(NodeResult* result) {
     place = i;
   }
   if (worst == nullptr) return;
-  Raise(worst->status,
-        AtPlace(results_.reasons.text(worst->reason), target_record_.values[place].key), result);
+  const Value& value = target_record_.values[place];
+  if (value.kind == ValueKind::kScalar && worst->golden_value != kNoValue) {
+    const Value& golden = golden_record_.values[worst->golden_value];
+    if (golden.kind == value.kind) return Raise(worst->status, ArgumentText(value, golden), result);
+  }
+  Raise(worst->status, AtPlace(results_.reasons.text(worst->reason), value.key), result);
 }
 
 void NodeComparer::Judge(graph::NodeId node, NodeResult* result) {

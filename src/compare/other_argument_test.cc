@@ -23,7 +23,7 @@ TEST_F(FirstDivergence, AnotherScalarArgumentIsTheCulpritHoweverSmallTheErrorIsT
   Find();
   EXPECT_THAT(Culprits(), ElementsAre("Functional.gelu.1.forward"));
   EXPECT_EQ(by_name_["Functional.gelu.1.forward"].reason,
-            "its argument `1` is tanh, golden's is none");
+            "argument `1` is tanh, golden's is none");
   EXPECT_EQ(result_.node("Functional.gelu.1.forward").status, NodeStatus::kError);
 }
 
@@ -57,7 +57,7 @@ TEST_F(FirstDivergence, ANumberMayHaveBeenComputedFromWhatDiffersAlready) {
   Find();
   EXPECT_THAT(Culprits(), ElementsAre("Torch.a.0.forward", "Torch.mul.1.forward"));
   EXPECT_EQ(by_name_["Torch.mul.1.forward"].reason,
-            "its inputs agree, its outputs do not; its argument `1` is 0.25, golden's is 0.5");
+            "its inputs agree, its outputs do not; argument `1` is 0.25, golden's is 0.5");
 }
 
 TEST_F(FirstDivergence, ANumberOfItsOwnIsTheCulprit) {
@@ -77,7 +77,7 @@ TEST_F(FirstDivergence, ANumberThatDiffersByLessThanTheDTypesToleranceIsAnotherA
   Find();
   EXPECT_THAT(Culprits(), ElementsAre("Tensor.mul.0.forward"));
   EXPECT_EQ(by_name_["Tensor.mul.0.forward"].reason,
-            "its argument `1` is 0.1241, golden's is 0.125");
+            "argument `1` is 0.1241, golden's is 0.125");
 }
 
 TEST_F(FirstDivergence, ANumberMayHaveBeenComputedFromNoiseOrDependOnTheDType) {
@@ -117,7 +117,7 @@ TEST_F(FirstDivergence, AnotherArgumentIsToldThoughWhatIsReturnedIsEqual) {
   EXPECT_THAT(Culprits(), IsEmpty());
   EXPECT_EQ(RoleOf("Functional.batch_norm.0.forward"), Role::kUndecidable);
   for (const char* name : {"Functional.batch_norm.0.forward", "Functional.batch_norm.1.forward"}) {
-    EXPECT_THAT(by_name_[name].reason, HasSubstr("its argument `2` is 0.2, golden's is 0.1"));
+    EXPECT_THAT(by_name_[name].reason, HasSubstr("argument `2` is 0.2, golden's is 0.1"));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/numbers.h"
+#include "base/shortened.h"
 #include "compare/verdict.h"
 
 namespace msprobe::compare {
@@ -35,12 +36,6 @@ bool NamesAPlaceInText(std::string_view text) {
 
 bool IsPlain(std::string_view type) {
   return type == "int" || type == "float" || type == "str" || type == "bool";
-}
-
-std::string Shortened(std::string_view text) {
-  constexpr size_t kLongest = 40;
-  if (text.size() <= kLongest) return std::string(text);
-  return std::string(text.substr(0, kLongest)) + "…";
 }
 
 }  // namespace
@@ -73,8 +68,18 @@ std::string_view ArgumentName(const Value& value) {
 }
 
 std::string ArgumentText(const Value& target, const Value& golden) {
-  return "its argument `" + std::string(ArgumentName(target)) + "` is " +
-         Shortened(target.value_text) + ", golden's is " + Shortened(golden.value_text);
+  constexpr size_t kLongest = 40;
+  std::string of_target = base::Shortened(target.value_text, kLongest);
+  std::string of_golden = base::Shortened(golden.value_text, kLongest);
+  if (of_target == of_golden) {  // long texts, alike at first
+    const auto [differs, in_golden] = std::ranges::mismatch(target.value_text, golden.value_text);
+    const auto same = static_cast<size_t>(differs - target.value_text.begin());
+    const size_t begin = base::CharacterBegin(target.value_text, same);
+    of_target = "…" + base::Shortened(target.value_text.substr(begin), kLongest);
+    of_golden = "…" + base::Shortened(golden.value_text.substr(begin), kLongest);
+  }
+  return "argument `" + std::string(ArgumentName(target)) + "` is " + of_target +
+         ", golden's is " + of_golden;
 }
 
 }  // namespace msprobe::compare

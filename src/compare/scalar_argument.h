@@ -18,7 +18,7 @@ bool IsNumber(const dump::Value& value);
 /// As a rule of the tolerances calls it: "approximate", "1".
 std::string_view ArgumentName(const dump::Value& value);
 
-/// "its argument `approximate` is tanh, golden's is none".
+/// "argument `approximate` is tanh, golden's is none".
 std::string ArgumentText(const dump::Value& target, const dump::Value& golden);
 
 }  // namespace msprobe::compare

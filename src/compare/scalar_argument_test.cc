@@ -49,9 +49,15 @@ TEST(ScalarArgument, OtherSpellingsAndPlacesAreNoOtherArgument) {
 
 TEST(ScalarArgument, ItIsNamedWithBothValues) {
   EXPECT_EQ(ArgumentText(Scalar("str", "tanh", "input.approximate"), Scalar("str", "none")),
-            "its argument `approximate` is tanh, golden's is none");
+            "argument `approximate` is tanh, golden's is none");
   const std::string text(100, 'x');
   EXPECT_LT(ArgumentText(Scalar("str", text, "input.1"), Scalar("str", "none")).size(), 90U);
+}
+
+TEST(ScalarArgument, LongTextsAreShownWhereTheyDiffer) {
+  const std::string same(100, 'x');
+  EXPECT_EQ(ArgumentText(Scalar("str", same + "é", "input.1"), Scalar("str", same + "è")),
+            "argument `1` is …é, golden's is …è");
 }
 
 }  // namespace

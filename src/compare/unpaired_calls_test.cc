@@ -106,7 +106,7 @@ TEST_F(UnpairedCallsTest, ACallInAnotherWayTellsItsArgument) {
   Find();
   EXPECT_THAT(Culprits(), ElementsAre("Torch.pad.0.forward"));
   EXPECT_THAT(by_name_["Torch.pad.0.forward"].reason,
-              HasSubstr("; its argument `1` is 2, golden's is 1"));
+              HasSubstr("; argument `1` is 2, golden's is 1"));
 }
 
 TEST_F(UnpairedCallsTest, WhatBothSidesCallIsNotLeftOut) {

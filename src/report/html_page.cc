@@ -7,6 +7,7 @@
 
 #include "formats/json/json_string.h"
 #include "report/counts_table.h"
+#include "report/errors_text.h"
 #include "report/first_places.h"
 #include "report/print.h"
 #include "report/printable.h"
@@ -79,10 +80,7 @@ void AppendCulprits(const RunReport& report, std::string* out) {
     AppendPlaced(PlaceText(node.step, node.rank, node.process), node.name, out);
     out->append("<br>");
     AppendHtml(node.reason, out);
-    out->append("; error in ");
-    out->append(ShortNumber(node.error_in));
-    out->append(", out ");
-    out->append(ShortNumber(node.error_out));
+    AppendErrors("; ", node, out);
     if (!node.source.empty()) {
       out->append("<br>");
       AppendCode(node.source, out);

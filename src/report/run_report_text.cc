@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "report/counts_table.h"
+#include "report/errors_text.h"
 #include "report/first_places.h"
 #include "report/print.h"
 #include "report/printable.h"
@@ -58,8 +59,8 @@ void AppendCulprit(const DivergedNode& node, size_t number, std::string* out) {
   const std::string place = PlaceText(node.step, node.rank, node.process);
   Print(out, "  %zu. ", number);
   out->append(place).append(place.empty() ? "" : ": ").append(PrintableName(node.name));
-  Print(out, "  error in %s, out %s\n", ShortNumber(node.error_in).c_str(),
-        ShortNumber(node.error_out).c_str());
+  AppendErrors("  ", node, out);
+  out->push_back('\n');
   AppendLine("      ", node.reason, out);
   AppendLine("      ", node.source, out);
 }

@@ -21,7 +21,7 @@ try {
     const culprits = page.locator("ol > li");
     assert.equal(await culprits.count(), 1);
     assert.equal(await culprits.locator("code").first().textContent(), "Tensor.mul.1.forward");
-    const reason = "its argument `1` is 1.0, golden's is 0.25";
+    const reason = "argument `1` is 1.0, golden's is 0.25";
     assert.ok((await culprits.innerText()).includes(reason), await culprits.innerText());
     await picture(page, "compare_page");
     // All that is folded away can be opened without a script.

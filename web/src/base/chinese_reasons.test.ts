@@ -19,7 +19,7 @@ describe("chineseReason", () => {
         "golden has no such node, and what it made differs from what golden used in its place",
       ),
     ).toBe("标杆侧没有此节点；且其输出与标杆侧使用的数据不一致");
-    expect(chineseReason("its argument `approximate` is tanh, golden's is none")).toBe(
+    expect(chineseReason("argument `approximate` is tanh, golden's is none")).toBe(
       "参数 `approximate` 为 tanh，标杆侧为 none",
     );
   });

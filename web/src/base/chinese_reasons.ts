@@ -100,7 +100,7 @@ const PARTS: [RegExp, string][] = [
     "且其输出与标杆侧使用的数据不一致",
   ],
   [/^-fm pairs calls whatever their numbers$/, "-fm 可忽略调用次数进行匹配"],
-  [/^its argument `(.*)` is (.*), golden's is (.*)$/, "参数 `$1` 为 $2，标杆侧为 $3"],
+  [/^argument `(.*)` is (.*), golden's is (.*)$/, "参数 `$1` 为 $2，标杆侧为 $3"],
   [/^golden calls it with other arguments$/, "标杆侧以其他参数调用"],
   [/^golden calls it with other arguments, or gets another shape$/, "标杆侧的参数或 shape 不同"],
   [/^its `(.*)` has the shape (.*), golden's (.*)$/, "其 `$1` 的 shape 为 $2，标杆侧为 $3"],
