@@ -107,6 +107,9 @@ std::string OtherCallReason(const Comparison& comparison, NodeId id, bool or_sha
 }
 
 std::string RewiredReason(const Comparison& comparison, NodeId maker, bool alone) {
+  if (maker == kNoNode) {
+    return "its inputs differ, and no recorded node made them: other data or other weights?";
+  }
   const std::string lead =
       "its inputs differ, and " + std::string(comparison.target->nodes[maker].name);
   if (!alone) {

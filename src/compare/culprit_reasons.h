@@ -20,8 +20,8 @@ std::string ArgumentToo(const FactTable& facts, graph::NodeId id);
 /// the first shape, that differs. `or_shape`: only its result may be another.
 std::string OtherCallReason(const Comparison& comparison, graph::NodeId id, bool or_shape);
 
-/// Why it is not known where the error came in: `maker` made the inputs that differ. `alone`: it
-/// has no partner that is sure, else what it made agrees.
+/// Why it is not known where the error came in: `maker` made the inputs that differ, kNoNode:
+/// nobody did. `alone`: it has no partner that is sure, else what it made agrees.
 std::string RewiredReason(const Comparison& comparison, graph::NodeId maker, bool alone);
 
 /// Why a node without a partner is the culprit: golden has none of its name, or that one has no

@@ -10,6 +10,7 @@
 #include "compare/data_flow.h"
 #include "compare/divergence_report.h"
 #include "compare/excuses.h"
+#include "compare/hidden_difference.h"
 #include "compare/idle_memory.h"
 #include "compare/node_facts.h"
 #include "compare/noise_trace.h"
@@ -20,6 +21,10 @@
 namespace msprobe::compare {
 
 namespace {
+
+constexpr std::string_view kShorterBefore =
+    "its inputs carry an error within the tolerance of the nodes before it, whose dtype is "
+    "shorter, and so do its outputs";
 
 using graph::kNoNode;
 using graph::NodeId;
@@ -33,6 +38,7 @@ class Finder {
         flow_(comparison, facts_),
         noise_(facts_, flow_),
         idle_(comparison, facts_, flow_),
+        hidden_(comparison, facts_, flow_, states_),
         unpaired_(comparison, flow_),
         states_(comparison.nodes.size()) {
     for (NodeId id = 0; id < states_.size(); ++id) NotePass(id);
@@ -151,7 +157,9 @@ class Finder {
         break;
       }
       if (Alone(producer)) {
-        if (input.error <= facts_.nodes[id].tolerance) continue;
+        // A cast that only one side needs brings the rounding of the short dtypes before it.
+        if (input.error <= std::max(facts_.nodes[id].tolerance, noise_.Tolerance(producer)))
+          continue;
         carried.from = Blamed(producer);
         if (carried.from == kNoNode) {
           carried.agreeing = producer;
@@ -208,11 +216,8 @@ class Finder {
 
   /// Why differing inputs that nobody made, or somebody who agrees, tell nothing of a culprit.
   std::string WhyRewired(NodeId id, NodeId agreeing) const {
-    if (agreeing != kNoNode) {
-      return RewiredReason(comparison_, agreeing, Alone(agreeing)) + ArgumentToo(facts_, id);
-    }
-    return "its inputs differ, and no recorded node made them: other data or other weights?" +
-           ArgumentToo(facts_, id);
+    const bool alone = agreeing != kNoNode && Alone(agreeing);
+    return RewiredReason(comparison_, agreeing, alone) + ArgumentToo(facts_, id);
   }
 
   void SetRewired(NodeId id, std::string_view reason) {
@@ -267,6 +272,11 @@ class Finder {
       return Set(id, Role::kUndecidable, id, "it reads memory that nobody has written yet");
     }
     if (from == kNoNode && idle != kNoNode && !idle_.IsUnwritten(idle)) from = Release(idle);
+    const bool noise = facts.integer_error == 0 &&
+                       std::max(InputError(id), facts.error_out) <= noise_.Tolerance(id);
+    if (from == kNoNode && agreeing == kNoNode && noise) {
+      return Set(id, Role::kUndecidable, id, kShorterBefore);
+    }
     if (from == kNoNode && agreeing != kNoNode) return SetRewired(id, WhyRewired(id, agreeing));
     if (from == kNoNode) from = last_origin_ != kNoNode ? last_origin_ : ReleaseAll();  // a guess
     if (from == kNoNode) return SetRewired(id, WhyRewired(id, kNoNode));
@@ -317,12 +327,12 @@ class Finder {
   bool ExplainedByRounding(NodeId id) {
     const NodeFacts& facts = facts_.nodes[id];
     const double error_in = InputError(id);
-    if (const NodeId maker = DivergedMaker(id); maker != kNoNode) {
+    if (const NodeId maker = hidden_.MakerOfInputs(id); maker != kNoNode) {
       const bool diverged = states_[maker].cause != kNoNode;
       Set(id, diverged ? Role::kVictim : Role::kUndecidable, diverged ? maker : id,
           "the statistics of its inputs agree, but " + std::string(graph_.nodes[maker].name) +
               " differs, or took a decision that rounding may change");
-    } else if (error_in > 0 && DecidesByItsInputs(id)) {
+    } else if (error_in > 0 && DecidesByItsInputs(graph_, id)) {
       Set(id, Role::kUndecidable, id,
           "it decides by its inputs, and rounding in them is enough for another decision");
     } else if (facts.error_out <= kGrowth * error_in) {
@@ -332,34 +342,11 @@ class Finder {
           known ? "its inputs carry an error within the tolerance"
                 : "the error grew little by little: inputs just within the tolerance, outputs not");
     } else if (error_in > 0 && facts.error_out <= noise_.Tolerance(id)) {
-      Set(id, Role::kUndecidable, id,
-          "its inputs carry an error within the tolerance of the nodes before it, whose dtype is "
-          "shorter, and so do its outputs");
+      Set(id, Role::kUndecidable, id, kShorterBefore);
     } else {
       return false;
     }
     return true;
-  }
-
-  /// Whole numbers and bools may have the same statistics and be others: which node that diverged,
-  /// or decided by inputs that are not exactly golden's, made such an input.
-  NodeId DivergedMaker(NodeId id, int depth = 0) const {
-    constexpr int kDepth = 8;
-    if (comparison_.mode != CompareMode::kStatistics || depth == kDepth) return kNoNode;
-    for (const TensorUse& input : WholeNumberInputs(comparison_, id)) {
-      const NodeId maker = flow_.Producer(input);
-      if (maker == kNoNode || maker == id) continue;
-      if (states_[maker].cause != kNoNode) return maker;
-      if (InputError(maker) > 0 && DecidesByItsInputs(maker)) return maker;
-      if (const NodeId before = DivergedMaker(maker, depth + 1); before != kNoNode) return before;
-    }
-    return kNoNode;
-  }
-
-  bool DecidesByItsInputs(NodeId id) const {
-    const graph::NodeName name = graph::ParseNodeName(graph_.nodes[id].name);
-    if (name.kind != graph::NodeKind::kApi) return false;
-    return IsDiscontinuous(name.api, name.direction == dump::Direction::kBackward);
   }
 
   /// A gradient is not wrong by itself where an error of a culprit came into its forward, too small
@@ -464,6 +451,7 @@ class Finder {
   DataFlow flow_;
   NoiseTrace noise_;
   IdleMemory idle_;
+  HiddenDifference hidden_;
   UnpairedCalls unpaired_;
   std::vector<NodeState> states_;
   std::shared_ptr<ReasonTable> reasons_ = std::make_shared<ReasonTable>();

@@ -22,8 +22,7 @@ TEST_F(FirstDivergence, AnotherScalarArgumentIsTheCulpritHoweverSmallTheErrorIsT
   Both("Functional.gelu.2.forward", "", call("tanh", 1), call("none", 1));
   Find();
   EXPECT_THAT(Culprits(), ElementsAre("Functional.gelu.1.forward"));
-  EXPECT_EQ(by_name_["Functional.gelu.1.forward"].reason,
-            "argument `1` is tanh, golden's is none");
+  EXPECT_EQ(by_name_["Functional.gelu.1.forward"].reason, "argument `1` is tanh, golden's is none");
   EXPECT_EQ(result_.node("Functional.gelu.1.forward").status, NodeStatus::kError);
 }
 
@@ -76,8 +75,7 @@ TEST_F(FirstDivergence, ANumberThatDiffersByLessThanTheDTypesToleranceIsAnotherA
   Both("Tensor.mul.0.forward", "", scaled("0.1241", 0.9928), scaled("0.125", 1));
   Find();
   EXPECT_THAT(Culprits(), ElementsAre("Tensor.mul.0.forward"));
-  EXPECT_EQ(by_name_["Tensor.mul.0.forward"].reason,
-            "argument `1` is 0.1241, golden's is 0.125");
+  EXPECT_EQ(by_name_["Tensor.mul.0.forward"].reason, "argument `1` is 0.1241, golden's is 0.125");
 }
 
 TEST_F(FirstDivergence, ANumberMayHaveBeenComputedFromNoiseOrDependOnTheDType) {

@@ -78,8 +78,8 @@ std::string ArgumentText(const Value& target, const Value& golden) {
     of_target = "…" + base::Shortened(target.value_text.substr(begin), kLongest);
     of_golden = "…" + base::Shortened(golden.value_text.substr(begin), kLongest);
   }
-  return "argument `" + std::string(ArgumentName(target)) + "` is " + of_target +
-         ", golden's is " + of_golden;
+  return "argument `" + std::string(ArgumentName(target)) + "` is " + of_target + ", golden's is " +
+         of_golden;
 }
 
 }  // namespace msprobe::compare

@@ -77,19 +77,23 @@ ValueError MeasureElements(const dump::Record& record, const dump::Value& value,
   if (std::isnan(thousandth)) return {};
   if (max_abs == 0) return {true, 0};
   if (!std::isfinite(distance)) return {true, kInfinity};
-  if (!value.norm.has_number() || !std::isfinite(value.norm.number)) {
-    return {true, 1 - five_thousandths};
-  }
-  const double smallest_norm = smallest_scale * std::sqrt(Elements(record, value));
-  const double norm_error = Ratio(distance, std::max(std::fabs(value.norm.number), smallest_norm));
-  if (!value.max.has_number() || !value.min.has_number()) return {true, norm_error};
   // One wrong element among millions does not move the norm. Rounding moves single elements a few
   // times further than all of them together.
-  const DType dtype = result.dtype_equal ? value.dtype : DType::kFloat8E8M0Fnu;  // of either side
-  const double peak =
-      std::max(Peak(value.max.number, value.min.number, max_abs, dtype), smallest_scale);
   constexpr double kSingleElement = 0.25;
-  return {true, std::max(norm_error, kSingleElement * Ratio(max_abs, peak))};
+  const DType dtype = result.dtype_equal ? value.dtype : DType::kFloat8E8M0Fnu;  // of either side
+  const bool has_peak = value.max.has_number() && value.min.has_number();
+  const double peak =
+      has_peak ? std::max(Peak(value.max.number, value.min.number, max_abs, dtype), smallest_scale)
+               : kInfinity;
+  const double of_peak = kSingleElement * Ratio(max_abs, peak);
+  const double root_count = std::sqrt(Elements(record, value));
+  if (!value.norm.has_number() || !std::isfinite(value.norm.number)) {
+    // Of a mask of -inf, for example. Nothing is known of what is finite, but for the largest.
+    if (!std::isfinite(peak)) return {true, 1 - five_thousandths};
+    return {true, std::max(Ratio(distance, peak * root_count), of_peak)};
+  }
+  const double norm = std::max(std::fabs(value.norm.number), smallest_scale * root_count);
+  return {true, std::max(Ratio(distance, norm), of_peak)};
 }
 
 }  // namespace
