@@ -34,7 +34,7 @@ NodeId HiddenDifference::MakerOfWholeNumbers(NodeId id, int depth) const {
 /// Who takes enough of an error for one of `error`, and yet seems to make what golden's makes.
 NodeId HiddenDifference::MakerOf(NodeId id, double error, int depth) const {
   if (depth == 0) return kNoNode;
-  for (const TensorUse& input : TensorInputs(comparison_, id)) {
+  for (const TensorUse& input : AllInputs(comparison_, id)) {
     const NodeId maker = flow_.Producer(input);
     if (maker == kNoNode || maker == id) continue;
     const NodeFacts& facts = facts_.nodes[maker];

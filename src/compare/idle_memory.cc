@@ -53,6 +53,20 @@ bool IdleMemory::OnlyMoves(NodeId id) const {
          MovesData(name.api);
 }
 
+/// `normal_` into a new tensor, `out=`: what comes out is golden's to the last bit.
+bool IdleMemory::Overwrites(NodeId id) const {
+  const graph::Node& node = comparison_.target->nodes[id];
+  const graph::NodeName name = graph::ParseNodeName(node.name);
+  if (name.kind != graph::NodeKind::kApi || name.direction != dump::Direction::kForward)
+    return false;
+  if (!facts_.nodes[id].outputs_equal || flow_.Outputs(id).empty()) return false;
+  if (name.api.ends_with('_') && !name.api.ends_with("__")) return true;
+  dump::Record record;
+  return node.entry != dump::kNoEntry && comparison_.target->dump->Read(node.entry, &record).ok() &&
+         std::ranges::any_of(record.values,
+                             [](const auto& value) { return value.key.ends_with(".out"); });
+}
+
 bool IdleMemory::Waits(NodeId id, NodeId from, std::string_view reason) {
   const NodeFacts& facts = facts_.nodes[id];
   if (facts.parameters_differ || facts.argument_error > 0) return false;
@@ -60,7 +74,7 @@ bool IdleMemory::Waits(NodeId id, NodeId from, std::string_view reason) {
   if (facts.outputs_differ) {
     const bool gives_back = from != kNoNode && IsUnwritten(from) && MakerOfOutputs(id) != kNoNode;
     if (!moves && !gives_back) return false;
-  } else if (from == kNoNode && !moves && !facts.is_collective) {
+  } else if (from == kNoNode && !moves && !facts.is_collective && !Overwrites(id)) {
     return false;  // else it overwrites what differs, or reads none of it
   }
   takes_only_[id] = !facts.outputs_differ;

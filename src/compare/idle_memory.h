@@ -57,6 +57,7 @@ class IdleMemory {
  private:
   void Begin(graph::NodeId id, std::string_view reason);
   bool OnlyMoves(graph::NodeId id) const;
+  bool Overwrites(graph::NodeId id) const;
   graph::NodeId MakerOfOutputs(graph::NodeId module) const;
 
   const Comparison& comparison_;

@@ -388,10 +388,6 @@ bool TakesOtherArgument(const Comparison& comparison, const NodeFacts& facts, gr
          name.api == graph::ParseNodeName(comparison.golden->nodes[partner].name).api;
 }
 
-std::vector<TensorUse> TensorInputs(const Comparison& comparison, graph::NodeId id) {
-  return InputsOf(comparison, id, [](const Value&) { return true; });
-}
-
 std::vector<TensorUse> WholeNumberInputs(const Comparison& comparison, graph::NodeId id) {
   return InputsOf(comparison, id,
                   [](const Value& value) { return UnitRoundoff(value.dtype) == 0; });

@@ -140,9 +140,7 @@ double InputError(const graph::Graph& graph, const FactTable& facts, graph::Node
 /// Golden's partner is a call of the same API with the same tensors, but with another scalar.
 bool TakesOtherArgument(const Comparison& comparison, const NodeFacts& facts, graph::NodeId id);
 
-/// All tensors that the target's node takes, also those that agree; and of them those that are bool
-/// or integers.
-std::vector<TensorUse> TensorInputs(const Comparison& comparison, graph::NodeId id);
+/// Inputs of the target's node that are bool or integers, also those that agree.
 std::vector<TensorUse> WholeNumberInputs(const Comparison& comparison, graph::NodeId id);
 
 }  // namespace msprobe::compare
