@@ -22,10 +22,6 @@ namespace msprobe::compare {
 
 namespace {
 
-constexpr std::string_view kShorterBefore =
-    "its inputs carry an error within the tolerance of the nodes before it, whose dtype is "
-    "shorter, and so do its outputs";
-
 using graph::kNoNode;
 using graph::NodeId;
 
@@ -157,9 +153,7 @@ class Finder {
         break;
       }
       if (Alone(producer)) {
-        // A cast that only one side needs brings the rounding of the short dtypes before it.
-        if (input.error <= std::max(facts_.nodes[id].tolerance, noise_.Tolerance(producer)))
-          continue;
+        if (input.error <= facts_.nodes[id].tolerance) continue;
         carried.from = Blamed(producer);
         if (carried.from == kNoNode) {
           carried.agreeing = producer;
@@ -272,11 +266,6 @@ class Finder {
       return Set(id, Role::kUndecidable, id, "it reads memory that nobody has written yet");
     }
     if (from == kNoNode && idle != kNoNode && !idle_.IsUnwritten(idle)) from = Release(idle);
-    const bool noise = facts.integer_error == 0 &&
-                       std::max(InputError(id), facts.error_out) <= noise_.Tolerance(id);
-    if (from == kNoNode && agreeing == kNoNode && noise) {
-      return Set(id, Role::kUndecidable, id, kShorterBefore);
-    }
     if (from == kNoNode && agreeing != kNoNode) return SetRewired(id, WhyRewired(id, agreeing));
     if (from == kNoNode) from = last_origin_ != kNoNode ? last_origin_ : ReleaseAll();  // a guess
     if (from == kNoNode) return SetRewired(id, WhyRewired(id, kNoNode));
@@ -342,7 +331,9 @@ class Finder {
           known ? "its inputs carry an error within the tolerance"
                 : "the error grew little by little: inputs just within the tolerance, outputs not");
     } else if (error_in > 0 && facts.error_out <= noise_.Tolerance(id)) {
-      Set(id, Role::kUndecidable, id, kShorterBefore);
+      Set(id, Role::kUndecidable, id,
+          "its inputs carry an error within the tolerance of the nodes before it, whose dtype is "
+          "shorter, and so do its outputs");
     } else {
       return false;
     }
