@@ -1,5 +1,7 @@
 #include "compare/first_divergence.h"
 
+#include <limits>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -282,6 +284,46 @@ TEST_F(FirstDivergence, RealData) {
   Find();
   EXPECT_THAT(Culprits(), ElementsAre("Torch.b.0.forward"));
   EXPECT_EQ(RoleOf("Torch.c.0.forward"), Role::kUndecidable);
+}
+
+TEST_F(FirstDivergence, BesideAMaskOfInfinityElementsAreMeasuredByTheLargest) {
+  const auto masked = [](const std::string& name) {
+    return TestTensor{"1000.0",
+                      "-Infinity",
+                      "-Infinity",
+                      "Infinity",
+                      "torch.float32",
+                      "[4]",
+                      "\"data_name\": \"" + name + "\""}
+        .Json();
+  };
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (TestDump* dump : {&target_, &golden_}) {
+    dump->task = "tensor";
+    const float factor = dump == &target_ ? 1.0F : 1.1F;
+    dump->Add("Torch.a.0.forward", "", Forward({Stored("in.npy", "[4]")}, {masked("a.npy")}));
+    dump->Add("Torch.b.0.forward", "", Forward({Stored("in.npy", "[4]")}, {masked("b.npy")}));
+    dump->WriteFloats("in.npy", {1, 2, 3, 4}, {4});
+    dump->WriteFloats("a.npy", {1000, 1e-6F * factor, 500, -kInfinity}, {4});
+    dump->WriteFloats("b.npy", {1000, 1, 500 * factor, -kInfinity}, {4});
+  }
+  Find();
+  EXPECT_THAT(Culprits(), ElementsAre("Torch.b.0.forward"));
+}
+
+// A transposed matrix has the statistics of the matrix.
+TEST_F(FirstDivergence, WhatEqualStatisticsHideIsNoOtherFault) {
+  Both("Torch.a.0.forward", "", Forward({Data(1)}, {Data(2, 2)}), Forward({Data(1)}, {Data(2)}));
+  Both("Torch.b.0.forward", "", Forward({Data(2, 2)}, {Data(3)}), Forward({Data(2)}, {Data(3)}));
+  Both("Torch.c.0.forward", "", Forward({Data(3)}, {Data(4)}), Forward({Data(3)}, {Data(4)}));
+  Both("Torch.d.0.forward", "", Forward({Data(4)}, {Data(5, 2)}), Forward({Data(4)}, {Data(5)}));
+  // Far more than what was hidden can have made.
+  Both("Torch.e.0.forward", "", Forward({Data(4)}, {Data(6, 50)}), Forward({Data(4)}, {Data(6)}));
+  Find();
+  EXPECT_THAT(Culprits(), ElementsAre("Torch.a.0.forward", "Torch.e.0.forward"));
+  EXPECT_EQ(RoleOf("Torch.d.0.forward"), Role::kVictim);
+  EXPECT_EQ(CulpritOf("Torch.d.0.forward"), "Torch.a.0.forward");
+  EXPECT_THAT(by_name_["Torch.d.0.forward"].reason, HasSubstr("Torch.b.0.forward differs"));
 }
 
 TEST_F(FirstDivergence, ACulpritIsAnErrorWhateverItsNumbersSay) {

@@ -169,6 +169,28 @@ TEST_F(IdleMemoryTest, OtherDataCameInWhereItWasFirstMoved) {
   EXPECT_EQ(RoleOf("Torch.matmul.0.forward"), Role::kVictim);
 }
 
+// torch.empty is not recorded everywhere.
+TEST_F(IdleMemoryTest, NewMemoryIsOverwritten) {
+  Call("Tensor.normal_.0.forward", {{1, kOdd}}, {{2}});
+  for (TestDump* dump : {&target_, &golden_}) {
+    const std::string out = Json({7, kOdd}, dump == &golden_);
+    dump->Add("Torch.mul.0.forward", "",
+              "{\"input_args\": [" + Json({2}, false) + "], \"input_kwargs\": {\"out\": " + out +
+                  "}, \"output\": [" + Json({3}, false) + "]}");
+  }
+  Find();
+  EXPECT_TRUE(report_.divergences.empty());
+  ExpectPass("Tensor.normal_.0.forward");
+  ExpectPass("Torch.mul.0.forward");
+}
+
+TEST_F(IdleMemoryTest, OtherDataThatIsReadIsToldThoughTheOutputsAgree) {
+  Call("Torch.argmax.0.forward", {{1, kOdd}}, {{2}});
+  Call("Torch.add.0.forward", {{2}}, {{3}});
+  Find();
+  EXPECT_EQ(RoleOf("Torch.argmax.0.forward"), Role::kUndecidable);
+}
+
 // Nothing was recorded but moves: they are all that can tell of other data.
 TEST_F(IdleMemoryTest, WhereNothingIsComputedMovesTell) {
   Call("Tensor.view.0.forward", {{1, kOdd}}, {{2, kOdd}});
