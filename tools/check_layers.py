@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Checks that arrows between folders point down only: C++, Python and TypeScript.
 
-Reads tools/layers.toml. Also checks that every src folder stands in ARCHITECTURE.md and has a
-short README. Prints one line per violation; exit status 1 if there is any.
+Reads tools/layers.toml, and compares it with what CMake links and with the table in ARCHITECTURE.md.
+Also checks that every src folder has a short README. Prints one line per violation; exit status 1 if
+there is any.
 """
 
 import ast
@@ -13,6 +14,9 @@ import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
+LAYER = re.compile(r"^msprobe_layer\((\w+)(?:\s+DEPS((?:\s+(?!LIBS\b)\w+)+))?", re.MULTILINE)
+LINKED = re.compile(r"^target_link_libraries\(([^)]*)\)", re.MULTILINE)
+TABLE_ROW = re.compile(r"^\| `(\S+)` \| .* \| (.*) \|$", re.MULTILINE)
 IMPORT = re.compile(r"""(?:from|import)\s*\(?\s*['"](\.[^'"]+)['"]""")
 
 
@@ -35,27 +39,73 @@ def check_cpp(rules: dict) -> list[str]:
     problems = []
     root = ROOT / rules["root"]
     allowed = closure(rules["layers"])
-    architecture = (ROOT / "ARCHITECTURE.md").read_text()
     for folder in sorted(path.name for path in root.iterdir() if path.is_dir()):
         if folder not in allowed:
             problems.append(f"{rules['root']}/{folder}: not in tools/layers.toml")
-        if f"src/{folder}" not in architecture:
-            problems.append(f"{rules['root']}/{folder}: missing from the table in ARCHITECTURE.md")
         readme = root / folder / "README.md"
         if not readme.exists():
             problems.append(f"{rules['root']}/{folder}: has no README.md")
         elif len(readme.read_text().splitlines()) > 15:
             problems.append(f"{readme.relative_to(ROOT)}: longer than 15 lines")
+        problems += check_includes(root / folder, folder, allowed.get(folder, {folder}), rules)
+    for folder, layers in rules["fronts"].items():
+        reachable = set().union(*(allowed[layer] for layer in layers))
+        problems += check_includes(ROOT / folder, folder, reachable, rules)
+    return problems
+
+
+def check_includes(root: pathlib.Path, folder: str, allowed: set[str], rules: dict) -> list[str]:
+    problems = []
     for path in sorted([*root.rglob("*.cc"), *root.rglob("*.h")]):
-        folder = path.relative_to(root).parts[0]
         for header in INCLUDE.findall(path.read_text(errors="replace")):
             first = header.split("/")[0]
-            if first in allowed and first not in allowed.get(folder, {first}):
+            if first in rules["layers"] and first not in allowed:
                 problems.append(f"{path.relative_to(ROOT)}: {folder} must not use {first} ({header})")
             for prefix, folders in rules["third_party"].items():
                 if header.startswith(prefix) and folder not in folders:
                     problems.append(f"{path.relative_to(ROOT)}: {header} belongs to {', '.join(folders)} only")
     return problems
+
+
+def check_cmake(rules: dict) -> list[str]:
+    """What CMake links: the DEPS of every layer, and the layers that a front names."""
+    problems = []
+    root = ROOT / rules["root"]
+    linked = {}
+    for path in sorted(root.glob("*/CMakeLists.txt")):
+        for name, dependencies in LAYER.findall(path.read_text()):
+            linked[f"{rules['root']}/{name}"] = set(dependencies.split())
+    for folder in rules["fronts"]:
+        calls = LINKED.findall((ROOT / folder / "CMakeLists.txt").read_text())
+        words = {word.removeprefix("msprobe_") for call in calls for word in call.split()[1:]}
+        linked[folder] = words & rules["layers"].keys()
+    for folder, expected in declared(rules).items():
+        if linked.get(folder) != expected:
+            found = "no layer" if folder not in linked else listed(linked[folder])
+            problems.append(f"{folder}/CMakeLists.txt: {found}, but tools/layers.toml says {listed(expected)}")
+    return problems
+
+
+def check_table(rules: dict) -> list[str]:
+    """The last column of the folders in ARCHITECTURE.md."""
+    problems = []
+    rows = dict(TABLE_ROW.findall((ROOT / "ARCHITECTURE.md").read_text()))
+    for folder, expected in declared(rules).items():
+        if folder not in rows:
+            problems.append(f"{folder}: missing from the table in ARCHITECTURE.md")
+        elif set(re.findall(r"\w+", rows[folder])) != expected:
+            problems.append(f"ARCHITECTURE.md: {folder} stands on {rows[folder]}, "
+                            f"but tools/layers.toml says {listed(expected)}")  # fmt: skip
+    return problems
+
+
+def declared(rules: dict) -> dict[str, set[str]]:
+    layers = {f"{rules['root']}/{name}": set(names) for name, names in rules["layers"].items()}
+    return layers | {folder: set(names) for folder, names in rules["fronts"].items()}
+
+
+def listed(names: set[str]) -> str:
+    return ", ".join(sorted(names)) or "nothing"
 
 
 def imported_modules(path: pathlib.Path, package: str) -> set[str]:
@@ -111,7 +161,9 @@ def check_web(rules: dict) -> list[str]:
 
 def main() -> int:
     rules = tomllib.loads((ROOT / "tools/layers.toml").read_text())
-    problems = check_cpp(rules["cpp"]) + check_python(rules["python"]) + check_web(rules["web"])
+    cpp = rules["cpp"]
+    problems = check_cpp(cpp) + check_cmake(cpp) + check_table(cpp)
+    problems += check_python(rules["python"]) + check_web(rules["web"])
     for problem in problems:
         print(problem)
     return 1 if problems else 0

@@ -127,7 +127,7 @@ test_golden() {
   setup_python; dev_build
   say "golden, hostile, interoperation and plugin tests"
   local folder
-  for folder in tests/golden tests/interop tests/plugin tests/cpp_package tests/instructions tests/dependencies; do
+  for folder in tests/golden tests/interop tests/plugin tests/cpp_package tests/instructions tests/dependencies tests/tools; do
     run_pytest .venv "$folder"
   done
 }
