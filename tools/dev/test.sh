@@ -125,7 +125,7 @@ test_lint() { count_step lint ./dev lint --quick; }
 
 test_golden() {
   setup_python; dev_build
-  say "golden, hostile, interoperation and plugin tests"
+  say "golden, interoperation, plugin, C++ package, instruction, dependency and tool tests"
   local folder
   for folder in tests/golden tests/interop tests/plugin tests/cpp_package tests/instructions tests/dependencies tests/tools; do
     run_pytest .venv "$folder"
