@@ -1,27 +1,14 @@
 #include "app/repair.h"
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <filesystem>
 #include <string>
 
 #include "base/file.h"
+#include "base/refused_links_fixture.h"
 #include "base/scratch_directory_fixture.h"
-
-namespace {
-bool links_are_refused = false;
-}
-
-/// In place of the C library's: file systems without hard links are hard to come by.
-extern "C" int link(const char* from, const char* to) noexcept {
-  if (!links_are_refused) return ::linkat(AT_FDCWD, from, AT_FDCWD, to, 0);
-  errno = EPERM;
-  return -1;
-}
 
 namespace msprobe::app {
 namespace {
@@ -59,9 +46,9 @@ TEST_F(RepairTest, KeepsACopyWithoutHardLinksToo) {
   const std::string torn = std::string(kDump).substr(0, sizeof(kDump) - 4);
   Write("dump.json", torn);
   Write("dump.json.torn", "of an earlier time");
-  links_are_refused = true;
+  base::links_are_refused = true;
   const auto result = RepairJsonFile(directory_, "dump.json");
-  links_are_refused = false;
+  base::links_are_refused = false;
   ASSERT_TRUE(result.ok()) << result.status().ToString();
   EXPECT_TRUE(result->was_torn);
   EXPECT_EQ(Read("dump.json.torn"), "of an earlier time");

@@ -6,20 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
-
+#include "base/refused_links_fixture.h"
 #include "base/scratch_directory_fixture.h"
-
-namespace {
-bool links_are_refused = false;
-}
-
-/// In place of the C library's: file systems without hard links are hard to come by.
-extern "C" int link(const char* from, const char* to) noexcept {
-  if (!links_are_refused) return ::linkat(AT_FDCWD, from, AT_FDCWD, to, 0);
-  errno = EPERM;
-  return -1;
-}
 
 namespace msprobe::base {
 namespace {
