@@ -1,7 +1,9 @@
-"""Every snippet of the documentation runs: shell, Python and JSON blocks of README.md and docs/.
+"""Every snippet of the documentation runs: shell, Python, JSON and YAML blocks of README.md, docs/ and examples/.
 
-A block marked ```text is not run; right below a shell block it is part of what that prints. Shell blocks find two dumps under every name that the documents use;
-servers are started, must print their address, and are stopped. ./dev commands must exist.
+A block marked ```text is not run: a synopsis, or commands that another test runs; right below a shell block it
+is part of what that prints. A block without a mark fails. Shell blocks find two dumps under every name that the
+documents use; servers are started, must print their address, and are stopped. ./dev commands must exist. What a
+YAML block says must be taken by the command that reads such a file.
 """
 
 from __future__ import annotations
@@ -19,11 +21,14 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 CLI = Path(os.environ.get("MSPROBE_CLI", ROOT / "build/bin/msprobe"))
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("examples/**/*.md")])
 HERE = Path(__file__).resolve().parent
 TARGETS = ("npu_dump", "new", "target", "dump", "./npu_dump")
 GOLDENS = ("gpu_dump", "cpu_dump", "golden", "good1", "good2")
 SHELLS = ("bash", "sh", "shell")
+LANGUAGES = (*SHELLS, "python", "json", "yaml", "text")
+# The first key of a file tells what it is; what has other keys is a layer mapping.
+YAML_OPTIONS = {"allow": "--allow", "roundings": "--tolerance"}
 
 
 class Snippet(NamedTuple):
@@ -88,11 +93,26 @@ def test_python(snippet: Snippet, folder: Path) -> None:
     if not python.exists():
         pytest.skip("no MindSpore environment: ./dev setup mindspore")
     setting = HERE / ("setting_mindspore.py" if mindspore else "setting_torch.py")
-    # `return` and awaiting are for functions; a module is what most documents show.
     (folder / "snippet.py").write_text(setting.read_text() + "\n" + snippet.text)
     done = subprocess.run([python, "snippet.py"], cwd=folder, text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, timeout=240, check=False)
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_block_says_what_it_is(document: Path) -> None:
+    fences = re.findall(r"^ *```.*$", document.read_text(), re.M)
+    assert [fence for fence in fences[::2] if fence not in [f"```{language}" for language in LANGUAGES]] == []
+    assert set(fences[1::2]) <= {"```"}
+
+
+@of("yaml")
+def test_yaml(snippet: Snippet, folder: Path) -> None:
+    (folder / "snippet.yaml").write_text(snippet.text)
+    keys = re.findall(r"^(\w+):", snippet.text, re.M)
+    command = [CLI, "compare", "npu_dump", "gpu_dump", YAML_OPTIONS.get(keys[0], "-lm"), "snippet.yaml"]
+    done = subprocess.run(command, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    assert done.returncode in (0, 1), done.stdout
 
 
 @of("json")
