@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import shutil
-import socket
 import subprocess
 import time
 import urllib.error
@@ -19,6 +18,9 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from free_port import free_port  # noqa: E402
+
 ROOT = HERE.parent.parent
 WEB = ROOT / "web"
 CLI = Path(os.environ.get("MSPROBE_CLI", ROOT / "build" / "bin" / "msprobe"))
@@ -45,12 +47,6 @@ def node() -> str:
     if found is None:
         pytest.skip("node is not installed: ./dev setup web")
     return found
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def has_view() -> bool:

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from msprobe.mindspore import PrecisionDebugger
+from recorded_statistics import assert_statistics
 
 X = np.random.RandomState(1).randn(3, 8).astype(np.float32)
 
@@ -47,14 +48,6 @@ def train(net):
     step = ms.value_and_grad(lambda x: torch.mean(net(x)), 0, tuple(net.parameters()))
     value, (x_grad, grads) = step(torch.tensor(X))
     return [value.asnumpy(), x_grad.asnumpy(), *(g.asnumpy() for g in grads)]
-
-
-def assert_statistics(record, values):
-    wide = np.asarray(values, np.float64)
-    assert record["shape"] == list(wide.shape)
-    for key, expected in (("Max", wide.max()), ("Min", wide.min()), ("Mean", wide.mean()),
-                          ("Norm", np.sqrt((wide * wide).sum()))):
-        assert record[key] == pytest.approx(expected, rel=1e-12, abs=1e-15), key
 
 
 def test_l0(collect):

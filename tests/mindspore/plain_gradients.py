@@ -7,7 +7,8 @@ from mindspore import Tensor, mint, nn, ops
 
 from conftest import read_dump
 from msprobe.mindspore import PrecisionDebugger
-from plain_recorded import X, assert_statistics, make_net
+from plain_recorded import X, make_net
+from recorded_statistics import assert_statistics
 
 X = X.copy()
 

@@ -9,6 +9,7 @@ import pytest
 from mindspore import Tensor, mint, nn, ops
 
 from msprobe.mindspore import MsprobeError
+from recorded_statistics import assert_statistics
 
 
 class Net(nn.Cell):
@@ -39,14 +40,6 @@ X = np.random.RandomState(1).randn(3, 8).astype(np.float32)
 def train(net, x=None):
     step = ms.value_and_grad(lambda data: mint.mean(net(data)), None, net.trainable_params())
     return step(Tensor(X if x is None else x))
-
-
-def assert_statistics(record, values):
-    wide = np.asarray(values, np.float64)
-    assert record["shape"] == list(wide.shape)
-    for key, expected in (("Max", wide.max()), ("Min", wide.min()), ("Mean", wide.mean()),
-                          ("Norm", np.sqrt((wide * wide).sum()))):
-        assert record[key] == pytest.approx(expected, rel=1e-12, abs=1e-15), key
 
 
 def test_names_and_keys_at_l0(collect):

@@ -3,11 +3,11 @@
 import json
 import os
 import re
-import socket
 import subprocess
 
 import pytest
 
+from free_port import free_port
 from limited import HERE, finish, run, start
 
 
@@ -64,10 +64,7 @@ def check_collectives(data, rank):
 
 
 def test_plain_collectives_of_two_ranks(tmp_path):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    cluster = {"MS_WORKER_NUM": "2", "MS_SCHED_HOST": "127.0.0.1", "MS_SCHED_PORT": str(port)}
+    cluster = {"MS_WORKER_NUM": "2", "MS_SCHED_HOST": "127.0.0.1", "MS_SCHED_PORT": str(free_port())}
     program = (HERE / "two_ranks.py", tmp_path / "dump")
     scheduler = start(*program, cwd=tmp_path, MS_ROLE="MS_SCHED", **cluster)
     workers = [start(*program, cwd=tmp_path, MS_ROLE="MS_WORKER", MS_NODE_ID=str(rank), **cluster)

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +14,10 @@ from typing import Any
 
 import pytest
 
-from plugin_client import Plugin, running_tensorboard
-
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+from plugin_client import Plugin, running_tensorboard  # noqa: E402
+
 CASES = ROOT / "tests" / "golden" / "cases" / "graph"
 CLI = Path(os.environ.get("MSPROBE_CLI", ROOT / "build" / "bin" / "msprobe"))
 FORMATS = ("vis", "db")

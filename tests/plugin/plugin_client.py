@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import socket
 import subprocess
 import sys
 import time
@@ -13,6 +12,8 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from free_port import free_port
 
 START_SECONDS = 120
 
@@ -24,12 +25,6 @@ def _refuse_constant(token: str) -> Any:
 def strict_json(text: str) -> Any:
     """Reads JSON as a browser does: NaN and Infinity are errors."""
     return json.loads(text, parse_constant=_refuse_constant)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Plugin:

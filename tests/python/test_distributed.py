@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from conftest import Dump, units, watches_memory
+from free_port import free_port
 
 pytestmark = pytest.mark.skipif(not torch.distributed.is_available(), reason="no torch.distributed")
 
@@ -33,14 +34,10 @@ LAUNCH = """
 
 
 def _run(run_script, body):
-    import socket
     import textwrap
 
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        port = s.getsockname()[1]
     code = textwrap.dedent(LAUNCH).replace("def worker", textwrap.dedent(body) + "\ndef worker", 1)
-    return run_script(code, env={"TEST_PORT": str(port)}, timeout=240)
+    return run_script(code, env={"TEST_PORT": str(free_port())}, timeout=240)
 
 
 def _dump(tmp_path, rank):

@@ -8,7 +8,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -17,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from free_port import free_port
 
 pytest.importorskip("tensorboard")
 _viewer = pytest.importorskip("msprobe._viewer")
@@ -27,9 +28,7 @@ PREFIX = "/data/plugin/msprobe"
 class TensorBoard:
     def __init__(self, logdir: Path, packages: Path | None = None) -> None:
         """With `packages`: nothing but what lies there can be imported, besides Python itself."""
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         alone = [] if packages is None else ["-S"]
         paths = {} if packages is None else {"PYTHONPATH": str(packages)}
         command = [sys.executable, *alone, "-m", "tensorboard.main", "--logdir", str(logdir),

@@ -1,0 +1,9 @@
+"""A free port for a server that a test starts: for tests in every folder."""
+
+import socket
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
