@@ -69,10 +69,9 @@ class Tables {
     job.target = target;
     job.golden = golden;
     job.flat_if_none = true;
-    if (match != "strict" && match != "loose" && match != "auto") {
-      Throw(InvalidArgumentError("match is '" + match + "'", "give 'strict', 'loose' or 'auto'"));
-    }
-    job.match_mode = app::MatchModeOf(match);
+    const Result<graph::MatchMode> mode = app::ParseMatchMode(match);
+    if (!mode.ok()) Throw(mode.status());
+    job.match_mode = *mode;
     job.fuzzy_match = fuzzy_match;
     job.layer_mapping = layer_mapping;
     job.ignore_classes = !layer_mapping.empty();

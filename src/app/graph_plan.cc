@@ -103,18 +103,20 @@ Result<std::vector<PlannedUnit>> PlanUnits(const UnitJob& job, base::Diagnostics
   return units;
 }
 
-graph::MatchMode MatchModeOf(std::string_view word) {
+Result<graph::MatchMode> ParseMatchMode(std::string_view word) {
+  if (word == "strict") return graph::MatchMode::kStrict;
+  if (word == "loose") return graph::MatchMode::kLoose;
   if (word == "auto") return graph::MatchMode::kAuto;
-  return word == "loose" ? graph::MatchMode::kLoose : graph::MatchMode::kStrict;
+  return InvalidArgumentError("match is '" + std::string(word) + "'",
+                              "give 'strict', 'loose' or 'auto'");
 }
 
 Result<graph::MatchOptions> MatchOptionsOf(const UnitJob& job) {
   graph::MatchOptions options;
   const bool by_names = job.fuzzy_match || job.ignore_classes || !job.layer_mapping.empty();
   if (job.match_mode == graph::MatchMode::kAuto && by_names) {
-    return InvalidArgumentError(
-        "--match auto pairs without names and takes no rules for them",
-        "leave out --fuzzy_match and --layer_mapping, or leave out --match auto");
+    return InvalidArgumentError("match 'auto' pairs without names and takes no rules for them",
+                                "leave out fuzzy_match and layer_mapping, or give another match");
   }
   options.mode = job.match_mode;
   options.fuzzy = job.fuzzy_match;

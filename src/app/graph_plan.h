@@ -11,8 +11,8 @@ namespace msprobe::app {
 /// Finds the dumps of both sides and pairs them, in numeric order of steps and ranks.
 Result<std::vector<PlannedUnit>> PlanUnits(const UnitJob& job, base::Diagnostics* diagnostics);
 
-/// "strict", "loose", "auto": what --match takes.
-graph::MatchMode MatchModeOf(std::string_view word);
+/// "strict", "loose", "auto". Errors: InvalidArgument, any other word.
+Result<graph::MatchMode> ParseMatchMode(std::string_view word);
 
 /// How the job's nodes are paired. Errors: those of reading its layer mapping.
 Result<graph::MatchOptions> MatchOptionsOf(const UnitJob& job);

@@ -79,6 +79,15 @@ TEST_F(GraphPlanTest, FilesOfTheOtherFormatAreNoted) {
   EXPECT_THAT(diagnostics_.entries()[0].status.fact(), HasSubstr(".vis.db"));
 }
 
+TEST_F(GraphPlanTest, NoOtherWordIsAMatchMode) {
+  EXPECT_EQ(ParseMatchMode("strict").value(), graph::MatchMode::kStrict);
+  EXPECT_EQ(ParseMatchMode("loose").value(), graph::MatchMode::kLoose);
+  EXPECT_EQ(ParseMatchMode("auto").value(), graph::MatchMode::kAuto);
+  for (const char* word : {"", "Strict", "sloppy"}) {
+    EXPECT_EQ(ParseMatchMode(word).status().code(), StatusCode::kInvalidArgument) << word;
+  }
+}
+
 TEST_F(GraphPlanTest, AdviceIsAddedOnlyWhereNoneIs) {
   EXPECT_EQ(WithAdvice(IoError("x", 28), "y").advice(), "y");
   EXPECT_EQ(WithAdvice(NotFoundError("x", "z"), "y").advice(), "z");

@@ -134,8 +134,7 @@ Result<bool> QueryTables::Run(std::string_view sql, const QueryLimits& limits, Q
     const Result<bool> more = statement->Step();
     if (!more.ok()) {
       if (*late) {
-        return LimitExceededError("the query takes too long",
-                                  "ask for less, or allow it more time with --timeout");
+        return LimitExceededError("the query takes too long", "ask for less, or give it more time");
       }
       if (cancel != nullptr && cancel->cancelled()) return CancelledError();
       return InvalidArgumentError(more.status().fact(), "tables: " + tables_);

@@ -52,7 +52,7 @@ Status ReadSides(const Arguments& arguments, std::string* target_out, std::strin
 }
 
 Status ReadJob(const Arguments& arguments, std::string_view match, app::UnitJob* job) {
-  job->match_mode = app::MatchModeOf(arguments.Value("--match", match));
+  MSPROBE_ASSIGN_OR_RETURN(job->match_mode, app::ParseMatchMode(arguments.Value("--match", match)));
   job->fuzzy_match = arguments.Has("--fuzzy_match");
   job->layer_mapping = arguments.Value("--layer_mapping");
   job->ignore_classes = arguments.Has("--layer_mapping");

@@ -138,11 +138,13 @@ def test_ranks_and_steps():
 def test_errors_are_pythons_own():
     with pytest.raises(FileNotFoundError, match="does not exist"):
         msprobe.load_dump("no/such/dump")
-    with pytest.raises(ValueError, match="strict"):
+    with pytest.raises(ValueError, match="match is 'sloppy'.*give 'strict', 'loose' or 'auto'"):
         msprobe.compare(DIVERGED / "npu", DIVERGED / "bench", match="sloppy")
+    with pytest.raises(ValueError, match="leave out fuzzy_match and layer_mapping"):
+        msprobe.compare(DIVERGED / "npu", DIVERGED / "bench", match="auto", fuzzy_match=True)
     with pytest.raises(ValueError, match="not authorized"):
         msprobe.load_dump(DIVERGED / "npu").query("delete from tensors")
-    with pytest.raises(ValueError, match="too long"):
+    with pytest.raises(ValueError, match="too long.* give it more time"):
         msprobe.load_dump(DIVERGED / "npu").query(
             "with recursive r(i) as (select 1 union all select i + 1 from r) "
             "select count(*) from r", seconds=0.1)
