@@ -37,21 +37,6 @@ std::shared_ptr<DumpWriter> Open(const std::string& dump_path, int64_t step,
   return std::shared_ptr<DumpWriter>(std::move(writer).value().release());
 }
 
-nb::dict ToDict(const DumpCounts& counts) {
-  nb::dict result;
-  result["seen"] = counts.seen;
-  result["recorded"] = counts.recorded;
-  result["lost"] = counts.lost;
-  result["skipped"] = counts.skipped;
-  result["not_recordable"] = counts.not_recordable;
-  result["tensors_written"] = counts.tensors_written;
-  result["tensors_lost"] = counts.tensors_lost;
-  result["tensors_over_budget"] = counts.tensors_over_budget;
-  result["json_bytes"] = counts.json_bytes;
-  result["tensor_bytes"] = counts.tensor_bytes;
-  return result;
-}
-
 }  // namespace
 
 void BindWriter(nb::module_& m) {
@@ -67,15 +52,9 @@ void BindWriter(nb::module_& m) {
             return writer.FinishWithin(std::chrono::milliseconds(static_cast<int>(seconds * 1e3)));
           },
           nb::arg("seconds"), nb::call_guard<nb::gil_scoped_release>())
-      .def("finish",
-           [](DumpWriter& writer) {
-             DumpCounts counts;
-             {
-               const nb::gil_scoped_release release;
-               counts = writer.Finish();
-             }
-             return ToDict(counts);
-           })
+      .def(
+          "finish", [](DumpWriter& writer) { return writer.Finish().recorded; },
+          nb::call_guard<nb::gil_scoped_release>(), "Returns how many entries were recorded.")
       .def("has_files", &DumpWriter::HasFiles, nb::call_guard<nb::gil_scoped_release>())
       .def("become_rank",
            [](DumpWriter& writer, int64_t rank) {

@@ -329,7 +329,7 @@ class Session:
                 self._unfinished.remove(writer)
             except ValueError:
                 continue  # another thread has waited as well
-            self._tally.recorded += writer.finish()["recorded"]
+            self._tally.recorded += writer.finish()
             name = "debug.json" if self.config.level == "debug" else "dump.json"
             if writer.has_files():  # else it has said why not
                 say(f"{name} is at {os.path.dirname(writer.directory)}")
