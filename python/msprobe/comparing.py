@@ -1,4 +1,7 @@
-"""Dumps and comparisons as plain objects. What is said about precision comes from the C++ core."""
+"""Dumps and comparisons as plain objects. What is said about precision comes from the C++ core.
+
+`step` and `rank` are None where the given directory has no step<N>, rank<N> to tell them apart.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,10 @@ _QUERY_SECONDS = 600.0
 
 @dataclass(frozen=True)
 class Diverged:
-    """A node whose values differ: a culprit, or one that carries an error on."""
+    """A node whose values differ: a culprit, or one that carries an error on.
+
+    `error_in` and `error_out` are relative to the size of the tensors: 0 none, 1 as large or more.
+    """
 
     name: str
     step: Optional[int]
@@ -62,7 +68,7 @@ class NotCompared:
 
 @dataclass(frozen=True)
 class Tensor:
-    """A recorded tensor or scalar argument."""
+    """A recorded tensor or scalar argument, of which `value` is the text: "True", "[0, 1]"."""
 
     name: str
     section: str
@@ -109,6 +115,7 @@ class Table:
         return f"Table({len(self.rows)} rows: {', '.join(self.columns)})"
 
     def column(self, name: str) -> list[Any]:
+        """The values of one column. ValueError: there is none of that name."""
         place = self.columns.index(name)
         return [row[place] for row in self.rows]
 
@@ -116,13 +123,16 @@ class Table:
         return {name: [row[i] for row in self.rows] for i, name in enumerate(self.columns)}
 
     def to_pandas(self) -> Any:
+        """A pandas.DataFrame. ImportError: pandas is not installed."""
         return _library("pandas").DataFrame(self.rows, columns=self.columns)
 
     def to_polars(self) -> Any:
+        """A polars.DataFrame. ImportError: polars is not installed."""
         schema = {name: _plain_column(values) for name, values in self.to_dict().items()}
         return _library("polars").DataFrame(schema, strict=False)
 
     def to_arrow(self) -> Any:
+        """A pyarrow.Table. ImportError: pyarrow is not installed."""
         columns = {name: _plain_column(values) for name, values in self.to_dict().items()}
         return _library("pyarrow").table(columns)
 
@@ -145,7 +155,11 @@ class _Asked:
         self._tables = tables
 
     def query(self, sql: str, *, limit: int = 0, seconds: float = _QUERY_SECONDS) -> Table:
-        """One SELECT over the tables of ``msprobe query``."""
+        """One SELECT over the tables of ``msprobe query``.
+
+        `limit`: of rows, 0 takes all. `seconds`: how long it may take, 600 if not given.
+        ValueError: it is not one SELECT, SQLite does not take it, or it takes too long.
+        """
         return Table(*self._tables.query(sql, limit=limit, seconds=seconds))
 
     @property
@@ -154,12 +168,15 @@ class _Asked:
         return self.query(f"select * from {self._table}")
 
     def to_pandas(self) -> Any:
+        """`table` as a pandas.DataFrame. ImportError: pandas is not installed."""
         return self.table.to_pandas()
 
     def to_polars(self) -> Any:
+        """`table` as a polars.DataFrame. ImportError: polars is not installed."""
         return self.table.to_polars()
 
     def to_arrow(self) -> Any:
+        """`table` as a pyarrow.Table. ImportError: pyarrow is not installed."""
         return self.table.to_arrow()
 
 
@@ -223,7 +240,9 @@ class Dump(_Asked):
         return f"Dump({len(self.entries)} entries)"
 
     def entry(self, name: str, *, step: Optional[int] = None, rank: Optional[int] = None) -> Entry:
-        """The entry of that name; KeyError if there is none."""
+        """The entry of that name. KeyError: there is none, or `step` or `rank` is left out where
+        the entries have one.
+        """
         return self._by_name[(name, step, rank)]
 
     def _repr_html_(self) -> str:
@@ -233,12 +252,21 @@ class Dump(_Asked):
 def compare(target: str | os.PathLike[str], golden: str | os.PathLike[str], *,
             match: str = "strict", fuzzy_match: bool = False,
             layer_mapping: str | os.PathLike[str] | None = None, threads: int = 0) -> Comparison:
-    """Compares two dumps as ``msprobe compare`` does. FileNotFoundError, ValueError."""
+    """Compares two dumps as ``msprobe compare`` does.
+
+    `match`: "strict", "loose" (type or shape may differ) or "auto" (pairs whatever the names; not
+    with `fuzzy_match` or `layer_mapping`). `threads`: 0 takes all cores.
+    Errors: FileNotFoundError (a dump or the mapping is not there), ValueError (an argument is
+    wrong, or a rank cannot be read). Damaged tensors and records are none: `not_compared` has them.
+    """
     return Comparison(_open(target, golden, match, fuzzy_match, layer_mapping, threads))
 
 
 def load_dump(directory: str | os.PathLike[str]) -> Dump:
-    """Reads a dump: a rank, or a directory of ranks or steps. FileNotFoundError, ValueError."""
+    """Reads a dump: a rank, or a directory of ranks or steps.
+
+    Errors: FileNotFoundError (it is not there), ValueError (a rank cannot be read).
+    """
     return Dump(_open(directory, "", "strict", False, None, 0))
 
 
