@@ -24,6 +24,7 @@ class Diverged:
     """A node whose values differ: a culprit, or one that carries an error on.
 
     `error_in` and `error_out` are relative to the size of the tensors: 0 none, 1 as large or more.
+    Both are 0 where none was measured: without a partner, or where another argument is to blame.
     """
 
     name: str

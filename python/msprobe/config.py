@@ -93,7 +93,7 @@ def load_config(path: Optional[str], **arguments: Any) -> Config:
     for name, value in arguments.items():
         if value is not None:
             data[name] = value
-    return _check(data, path or "the arguments")
+    return _check(data, f": {path}" if path else "")
 
 
 def read_json(path: str) -> Dict[str, Any]:
@@ -101,15 +101,15 @@ def read_json(path: str) -> Dict[str, Any]:
         with open(path, "rb") as file:
             text = file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise MsprobeError(f"config_path cannot be read ({error.strerror}): {path}") from None
+        raise MsprobeError(f"config_path cannot be read ({error.strerror}), choose another one: {path}") from None
     if len(text) > MAX_BYTES:
-        raise MsprobeError(f"The configuration has more than {MAX_BYTES >> 20} MiB: {path}")
+        raise MsprobeError(f"the configuration has more than {MAX_BYTES >> 20} MiB, choose another file: {path}")
     try:
         data = json.loads(text.decode("utf-8-sig"), object_pairs_hook=_once)  # editors may put a mark first
     except (ValueError, RecursionError) as error:
-        raise MsprobeError(f"The configuration is not valid JSON ({error}): {path}") from None
+        raise MsprobeError(f"the configuration is not valid JSON ({error}), correct the file: {path}") from None
     if not isinstance(data, dict):
-        raise MsprobeError(f"The configuration has to be a JSON object: {path}")
+        raise MsprobeError(f"the configuration is not a JSON object, put its keys between {{ and }}: {path}")
     return data
 
 
@@ -236,13 +236,14 @@ def check_is_writable(key: str, path: str) -> None:
 
 
 def _check(data: Dict[str, Any], where: str) -> Config:
+    """`where`: the end of what is said about it."""
     config = Config()
     for key in data:
         if key in SECTION_KEYS:
             task = data.get("task") or config.task
-            warn(f'"{key}" in {where} is not used there; move it into the section "{task}"')
+            warn(f'"{key}" is not used outside of a section, move it into "{task}"{where}')
         elif key not in TOP_KEYS and key not in TASKS:
-            warn(f'"{key}" in {where} is not used{did_you_mean(key, TOP_KEYS + TASKS)}')
+            warn(f'"{key}" is not used{did_you_mean(key, TOP_KEYS + TASKS)}{where}')
     if data.get("task") is not None:
         config.task = _one_of("task", data["task"], TASKS)
     if data.get("level") is not None:
@@ -313,6 +314,7 @@ def _check_section(config: Config, section: Dict[str, Any]) -> None:
     if value.get("bench_path", "") != "":
         config.bench_path = as_path("bench_path", value["bench_path"])
         if not os.path.isdir(config.bench_path):
-            raise MsprobeError(f"bench_path is not a directory: {config.bench_path}")
+            raise MsprobeError("bench_path is not a directory, give the dump_path of an earlier run: "
+                               f"{config.bench_path}")
         if config.task == "tensor" and config.summary_mode != "md5":
             raise MsprobeError("bench_path needs summary_mode md5, because checksums are compared")

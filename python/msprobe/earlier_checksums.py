@@ -21,7 +21,8 @@ def read_checksums(
     units = sorted(os.listdir(directory)) if os.path.isdir(directory) else []
     unit = wanted if wanted in units else units[0] if len(units) == 1 else None
     if unit is None:
-        warn(f"bench_path holds no dump of this step and rank, no tensors are saved: {directory}")
+        warn("bench_path holds no dump of this step and rank, no tensors are saved: collect it there "
+             f"with summary_mode md5: {directory}")
         return {}
     path = os.path.join(directory, unit, "dump.json")
     try:
@@ -37,7 +38,9 @@ def read_checksums(
                 checksums[name] = list(_checksums(sections))
         return checksums
     except OSError as error:
-        raise MsprobeError(f"bench_path cannot be read ({error.strerror}): {path}") from None
+        raise MsprobeError(
+            f"bench_path cannot be read ({error.strerror}), choose another one: {path}"
+        ) from None
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         raise MsprobeError(
             f"bench_path holds no whole dump, `msprobe inspect --repair` may mend it: {path}"

@@ -50,7 +50,9 @@ def read_api_lists(path: str) -> Dict[str, Dict[str, bool]]:
         with open(path, encoding="utf-8-sig") as file:
             lines = file.read().splitlines()
     except OSError as error:
-        raise MsprobeError(f"The list of APIs cannot be read ({error.strerror}): {path}") from None
+        raise MsprobeError(
+            f"the list of APIs cannot be read ({error.strerror}), install msprobe again: {path}"
+        ) from None
     for number, line in enumerate(lines, 1):
         text, _, comment = line.partition("#")
         text = text.rstrip()

@@ -107,12 +107,12 @@ def test_the_largest_file(surplus, tmp_path):
     if surplus == 0:
         assert _load(tmp_path, text).dump_path == "a"
         return
-    with pytest.raises(MsprobeError, match=r"^The configuration has more than 16 MiB: .*config\.json$"):
+    with pytest.raises(MsprobeError, match=r"^the configuration has more than 16 MiB, .*: .*config\.json$"):
         _load(tmp_path, text)
 
 
 def test_a_file_without_end():
-    with pytest.raises(MsprobeError, match="more than 16 MiB: /dev/zero"):
+    with pytest.raises(MsprobeError, match="more than 16 MiB, .*: /dev/zero$"):
         load_config("/dev/zero")
 
 
@@ -122,13 +122,13 @@ def test_the_home_directory(tmp_path, monkeypatch):
 
 
 def test_a_file_that_is_not_there():
-    with pytest.raises(MsprobeError, match="nowhere.json"):
+    with pytest.raises(MsprobeError, match=r"cannot be read .*, choose another one: nowhere\.json$"):
         load_config("nowhere.json")
 
 
 @pytest.mark.parametrize("data,words", [
     ({"levle": "L0"}, ['"levle"', 'did you mean "level"']),
-    ({"summary_mode": "md5"}, ['"summary_mode"', 'move it into the section "statistics"']),
+    ({"summary_mode": "md5"}, ['"summary_mode"', 'move it into "statistics"']),
     ({"statistics": {"level": "L0"}}, ['"level" in statistics', "move it out"]),
     ({"statistics": {"lists": []}}, ['"lists"', 'did you mean "list"']),
     ({"task": "tensor", "tensor": {"tensor_list": []}}, ['"tensor_list" is not used with task tensor']),
@@ -137,6 +137,12 @@ def test_fault_18_unknown_keys_are_warned_of(data, words, tmp_path, capfd):
     _load(tmp_path, {"dump_path": "a", **data})
     text = capfd.readouterr().err
     assert all(word in text for word in words), text
+
+
+@pytest.mark.parametrize("key", ["levle", "summary_mode"])
+def test_the_file_stands_last(key, tmp_path, capfd):
+    _load(tmp_path, {"dump_path": "a", key: "md5"})
+    assert capfd.readouterr().err.endswith(f": {tmp_path}/config.json\n")
 
 
 @pytest.mark.parametrize("text, key", [
