@@ -2,11 +2,12 @@
 
 import difflib
 import sys
+from typing import Any, Collection, Optional, Set, TextIO
 
-_said = set()
+_said: Set[str] = set()
 
 
-def _print(text, file):
+def _print(text: str, file: TextIO) -> None:
     """Training goes on where nobody can read it."""
     try:
         print(text, file=file, flush=True)
@@ -16,11 +17,11 @@ def _print(text, file):
         pass
 
 
-def say(text):
+def say(text: str) -> None:
     _print(text, sys.stdout)
 
 
-def warn(text, *, kind=None):
+def warn(text: str, *, kind: Optional[str] = None) -> None:
     """`kind`: warnings of one kind are shown once a process."""
     if kind is not None:
         if kind in _said:
@@ -29,7 +30,7 @@ def warn(text, *, kind=None):
     _print(f"msprobe: warning: {text}", sys.stderr)
 
 
-def did_you_mean(word, words):
+def did_you_mean(word: Any, words: Collection[Any]) -> str:
     """"; did you mean …?" with the nearest of `words`, or nothing."""
     found = difflib.get_close_matches(str(word), [str(w) for w in words], 1, 0.5)
     if not found:
@@ -38,7 +39,7 @@ def did_you_mean(word, words):
     return f'; did you mean "{found[0]}"?' if found else ""
 
 
-def span(numbers):
+def span(numbers: Collection[int]) -> str:
     if not numbers:
         return "none"
     low, high = min(numbers), max(numbers)

@@ -2,11 +2,15 @@
 
 import inspect
 import warnings
+from types import CodeType, FunctionType
+from typing import Any, Callable, Dict, Optional, Tuple
 
 _HOOK = "msprobe hook"
 
 
-def make_trampoline(function, hook):
+def make_trampoline(
+    function: FunctionType, hook: Callable[[Any, Any], Any]
+) -> Tuple[CodeType, Optional[inspect.Signature]]:
     """(code that runs ``hook(args, kwargs)``, signature to show meanwhile).
 
     The function object stays what it is, so whoever holds it is seen too. The signature is None
@@ -20,7 +24,7 @@ def make_trampoline(function, hook):
         warnings.simplefilter("ignore", SyntaxWarning)  # a text is called, until it is replaced
         outer = compile(source, code.co_filename, "exec").co_consts
     inner = _nested(_nested(outer, "outer").co_consts, "inner")
-    changes = {
+    changes: Dict[str, Any] = {
         "co_consts": tuple(hook if const == _HOOK else const for const in inner.co_consts),
         "co_name": code.co_name,
         "co_filename": code.co_filename,
@@ -37,6 +41,6 @@ def make_trampoline(function, hook):
     return inner.replace(**changes), signature
 
 
-def _nested(consts, name):
+def _nested(consts: Tuple[Any, ...], name: str) -> CodeType:
     return next(c for c in consts if inspect.iscode(c) and c.co_name == name)
 
