@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Dict, List, Optional, Tuple
 
 from msprobe.errors import MsprobeError
-from msprobe.modules import writable
 from msprobe.notices import did_you_mean, warn
+from msprobe.utf8_text import writable
 
 TASKS = ("statistics", "tensor", "structure")
 LEVELS = ("L0", "L1", "mix", "debug")

@@ -10,13 +10,13 @@ from msprobe.config import absolute, check_is_writable, Config, engine_options, 
 from msprobe.earlier_checksums import read_checksums
 from msprobe.errors import MsprobeError
 from msprobe.framework import Framework
-from msprobe.modules import label, writable
 from msprobe.notices import BANNER, did_you_mean, say, warn
 from msprobe.process import at_end, set_up
 from msprobe.start_arguments import check_start, models_of
 from msprobe.tally import Tally
+from msprobe.utf8_text import writable
 from msprobe.values import parts
-from msprobe.wrapping import watch_named
+from msprobe.wrapping import label, watch_named
 
 
 class Session:

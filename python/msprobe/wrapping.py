@@ -63,6 +63,11 @@ def watch_named(patches: Any, owner: Any, name: str, prefix: str) -> bool:
     return patches.add_attribute(owner, name, "custom", prefix)
 
 
+def label(owner: Any) -> str:
+    """The name of a module or class; of another object that of its class."""
+    return getattr(owner, "__name__", None) or type(owner).__name__
+
+
 def _warn_of_unknown(lists: Iterable[str], known: List[str], path: str) -> None:
     for category in lists:
         if category not in known:

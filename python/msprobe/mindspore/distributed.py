@@ -5,7 +5,7 @@ from typing import Any, Optional
 from mindspore.communication import GlobalComm, get_rank
 
 from msprobe import _core
-from msprobe.modules import subclasses
+from msprobe.class_tree import subclasses
 from msprobe.trampoline import make_trampoline
 
 

@@ -9,8 +9,8 @@ from mindspore.common import api
 from mindspore.ops import Primitive
 
 from msprobe import _core
+from msprobe.class_tree import subclasses
 from msprobe.framework import ModuleEntry
-from msprobe.modules import subclasses
 from msprobe.notices import warn
 from msprobe.trampoline import make_trampoline
 

@@ -8,8 +8,8 @@ from typing import Any, List, Tuple
 import torch
 
 from msprobe import _core
+from msprobe.class_tree import subclasses
 from msprobe.framework import ModuleEntry
-from msprobe.modules import subclasses
 from msprobe.notices import warn
 from msprobe.trampoline import make_trampoline
 
