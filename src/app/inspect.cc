@@ -88,6 +88,7 @@ class UnitInspector {
       } else if (repaired->was_torn) {
         file.state = FileState::kRepaired;
         file.bytes_cut = repaired->bytes_cut;
+        file.kept_copy = repaired->kept_copy.filename().string();
       }
     }
     if (file.state != FileState::kMissing) {

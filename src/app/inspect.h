@@ -21,6 +21,7 @@ struct JsonFileReport {
   uint64_t bytes = 0;
   Status problem;          ///< kDamaged
   uint64_t bytes_cut = 0;  ///< kRepaired: what stood behind the last whole record
+  std::string kept_copy;   ///< kRepaired: the name of the file as it was
 };
 
 struct EntryCounts {

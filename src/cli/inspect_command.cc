@@ -38,8 +38,8 @@ void AppendFiles(const app::UnitReport& unit, std::string* out) {
       out->append(": the end is cut inside a record; --repair closes it");
     }
     if (file.state == app::FileState::kRepaired) {
-      Print(out, ": %" PRIu64 " bytes of half a record cut, the old file is %s.torn",
-            file.bytes_cut, file.name.c_str());
+      Print(out, ": %" PRIu64 " bytes of half a record cut, the old file is %s", file.bytes_cut,
+            file.kept_copy.c_str());
     }
     if (!file.problem.ok()) out->append(": ").append(report::Printable(file.problem.fact()));
     out->push_back('\n');
@@ -155,7 +155,7 @@ const Command kInspectCommand = {
     {{"DIR", "a dump: a rank, or a directory of ranks or steps", ValueHint::kDirectory, {}, false}},
     {Flag("--repair",
           "cut json files of a dump that a crash has torn at the last whole "
-          "record; the old file stays as <name>.torn"),
+          "record; the old file stays as <name>.torn, or .torn_1, … where there is one"),
      Flag("--paths", "only print where the lists of recorded APIs (support_wrap_ops.yaml) lie"),
      Flag("--json",
           "print the report as one JSON object on standard output, all else on standard error")},

@@ -2,8 +2,11 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <filesystem>
+#include <fstream>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "app/fail_on.h"
@@ -68,6 +71,20 @@ Status ReadJob(const Arguments& arguments, std::string_view match, app::UnitJob*
   return ReadThreads(arguments, &job->threads);
 }
 
+namespace {
+
+/// A report of an earlier run is written over, a dump or a configuration is not.
+bool IsOtherFile(const std::filesystem::path& path) {
+  constexpr std::string_view kStart = "<?xml";
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, kStart.size()> start{};
+  if (!file || file.peek() == std::ifstream::traits_type::eof()) return false;
+  file.read(start.data(), start.size());
+  return std::string_view(start.data(), static_cast<size_t>(file.gcount())) != kStart;
+}
+
+}  // namespace
+
 Status ReadGate(const Arguments& arguments, const app::UnitJob& job, app::Gate* gate) {
   for (const std::string_view option : {"--fail-on", "--allow", "--junit"}) {
     if (arguments.Has(option) && job.golden.empty()) {
@@ -87,6 +104,10 @@ Status ReadGate(const Arguments& arguments, const app::UnitJob& job, app::Gate* 
   std::error_code error;
   if (std::filesystem::is_directory(gate->junit, error)) {
     return InvalidArgumentError("--junit is a directory", "give the name of a file in it",
+                                gate->junit.string());
+  }
+  if (std::filesystem::is_regular_file(gate->junit, error) && IsOtherFile(gate->junit)) {
+    return InvalidArgumentError("--junit is a file that is no report", "give another name",
                                 gate->junit.string());
   }
   const std::filesystem::path parent = gate->junit.parent_path();

@@ -15,7 +15,7 @@ struct TensorFileLimits {
   uint32_t max_dimensions = 64;
   uint64_t max_header_bytes = 1 << 20;  ///< npy header, pickle program
   uint32_t max_zip_entries = 65'536;
-  uint64_t max_inflated_bytes = uint64_t{1} << 32;  ///< of compressed npz/zip entries
+  uint64_t max_inflated_bytes = uint64_t{1} << 32;  ///< of compressed zip entries
 };
 
 /// A tensor read from a file: the values lie in the mapped file, or in `owned` where they had to

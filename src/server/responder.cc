@@ -8,9 +8,9 @@ namespace msprobe::server {
 namespace {
 
 constexpr std::string_view kApi = "/api/";
-// The page needs nothing from elsewhere; the layout worker is made from a blob.
+// The page needs nothing from elsewhere.
 constexpr std::string_view kContentPolicy =
-    "default-src 'self'; img-src 'self' data:; worker-src 'self' blob:; base-uri 'none'; "
+    "default-src 'self'; img-src 'self' data:; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'";
 
 void AddCommonHeaders(std::string_view content_type, std::string_view caching,

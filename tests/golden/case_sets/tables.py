@@ -209,8 +209,8 @@ def gate():
          [COMPARE + " --junit out/a.xml", COMPARE + " --junit out/b.xml --fail-on culprit,unmatched",
           "msprobe graph npu bench -o out --junit out/c.xml --fail-on error --allow skips.yaml"],
          {**pair, "skips.yaml": allow}, prepare=["mkdir out out2 out3"])
-    case("gate/junit_unwritable", "--junit into a directory that is not there, or a directory itself",
-         [COMPARE + " --junit no/such/report.xml", COMPARE + " --junit npu",
+    case("gate/junit_unwritable", "--junit into a directory that is not there, a directory itself, or over a dump",
+         [COMPARE + " --junit no/such/report.xml", COMPARE + " --junit npu", COMPARE + " --junit npu/dump.json",
           "msprobe graph npu bench -o out --junit ."], SAME)
     # Too long for a directory, which shows when the written file gets its name.
     name = "x" * 300 + ".xml"
