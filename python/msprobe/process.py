@@ -1,9 +1,11 @@
-"""What is done once a process: the engine is set up, and learns of the end."""
+"""What the process asks for: the engine is set up once, writers are waited for, the end is told."""
 
 import atexit
 import multiprocessing
 import os
-from typing import Callable, Optional
+import threading
+import time
+from typing import Any, Callable, Optional
 
 from msprobe import _core
 from msprobe.errors import MsprobeError
@@ -39,3 +41,14 @@ def at_end(function: Callable[[], None]) -> None:
         from multiprocessing.util import Finalize
 
         Finalize(None, function, exitpriority=100)  # before the queues and pools of the program
+
+
+def wait_for(writer: Any) -> None:
+    """Until all that `writer` was given is on the disk."""
+    if threading.current_thread() is threading.main_thread():
+        while not writer.finish_within(seconds=0.1):  # between which signals come through
+            pass
+    # Python ends a thread that waits in an extension when the program ends by unwinding its stack,
+    # which C++ takes for a fault. One that sleeps in Python is ended without harm.
+    while not writer.finish_within(seconds=0):
+        time.sleep(0.001)

@@ -11,7 +11,7 @@ from msprobe.earlier_checksums import read_checksums
 from msprobe.errors import MsprobeError
 from msprobe.framework import Framework
 from msprobe.notices import BANNER, did_you_mean, say, warn
-from msprobe.process import at_end, set_up
+from msprobe.process import at_end, set_up, wait_for
 from msprobe.start_arguments import check_start, models_of
 from msprobe.tally import Tally
 from msprobe.utf8_text import writable
@@ -304,8 +304,7 @@ class Session:
         """What was recorded before the process had the rank, which the filter leaves out."""
         writer = self.writer
         self._end_recording()
-        while not writer.finish_within(seconds=0.1):
-            pass
+        wait_for(writer)
         shutil.rmtree(writer.directory, ignore_errors=True)
         try:
             os.rmdir(os.path.dirname(writer.directory))
@@ -323,8 +322,7 @@ class Session:
     def _wait_for_writers(self) -> None:
         """A program may read its dump at once. One that is interrupted here waits when it ends."""
         for writer in list(self._unfinished):
-            while not writer.finish_within(seconds=0.1):  # between which signals come through
-                pass
+            wait_for(writer)
             try:
                 self._unfinished.remove(writer)
             except ValueError:

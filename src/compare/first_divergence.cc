@@ -46,6 +46,7 @@ class Finder {
       noise_.Note(id);
       unpaired_.Note(id);
       Classify(id);
+      hidden_.Note(id);
       NotePass(id);
       TellParent(id);
       flow_.NoteOutputs(id);

@@ -12,7 +12,9 @@ using graph::NodeId;
 NodeId HiddenDifference::MakerOfInputs(NodeId id) const {
   if (comparison_.mode != CompareMode::kStatistics) return kNoNode;
   const NodeId maker = MakerOfWholeNumbers(id, 8);
-  return maker != kNoNode ? maker : MakerOf(id, facts_.nodes[id].error_out, 4);
+  const double error = facts_.nodes[id].error_out;
+  if (maker != kNoNode || error > kGrowth * largest_) return maker;
+  return MakerOf(id, error, 4);
 }
 
 NodeId HiddenDifference::MakerOfWholeNumbers(NodeId id, int depth) const {
@@ -38,9 +40,7 @@ NodeId HiddenDifference::MakerOf(NodeId id, double error, int depth) const {
     const NodeId maker = flow_.Producer(input);
     if (maker == kNoNode || maker == id) continue;
     const NodeFacts& facts = facts_.nodes[maker];
-    const bool hides =
-        states_[maker].cause != kNoNode && facts.inputs_differ && !facts.outputs_differ;
-    if (hides && error <= kGrowth * facts.error_in) return maker;
+    if (Hides(maker) && error <= kGrowth * facts.error_in) return maker;
     if (facts.differs()) continue;
     if (const NodeId before = MakerOf(maker, error, depth - 1); before != kNoNode) return before;
   }

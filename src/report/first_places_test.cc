@@ -66,8 +66,7 @@ TEST(FirstDifference, WhereOnlyTheStatusIsAnErrorItIsThatNode) {
   ASSERT_TRUE(unit.first_difference.has_value());
   EXPECT_TRUE(unit.first_difference->by_status);
   EXPECT_EQ(unit.first_difference->name, "Torch.mul.0.forward");
-  EXPECT_THAT(unit.first_difference->reason,
-              HasSubstr("argument `1` is 0.50001, golden's is 0.5"));
+  EXPECT_THAT(unit.first_difference->reason, HasSubstr("argument `1` is 0.50001, golden's is 0.5"));
 }
 
 }  // namespace
