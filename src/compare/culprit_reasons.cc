@@ -27,12 +27,6 @@ std::string MissingInside(const Comparison& comparison, NodeId id) {
   return {};
 }
 
-/// False where there is no record that can be read.
-bool ReadRecord(const graph::Graph& graph, NodeId id, dump::Record* record) {
-  const dump::EntryId entry = graph.nodes[id].entry;
-  return entry != dump::kNoEntry && graph.dump->Read(entry, record).ok();
-}
-
 /// Empty if both are the same, as far as is known here.
 std::string ValueText(const dump::Value& value, const dump::Value& golden) {
   if (value.kind == dump::ValueKind::kScalar && golden.kind == value.kind) {
@@ -90,8 +84,8 @@ std::string OtherCallReason(const Comparison& comparison, NodeId id, bool or_sha
   if (or_shape) reason += ", or gets another shape";
   const NodeId other = comparison.golden->Find(comparison.target->nodes[id].name);
   dump::Record record, golden;
-  if (other == kNoNode || !ReadRecord(*comparison.target, id, &record) ||
-      !ReadRecord(*comparison.golden, other, &golden)) {
+  if (other == kNoNode || !ReadRecordOf(*comparison.target, id, &record) ||
+      !ReadRecordOf(*comparison.golden, other, &golden)) {
     return reason;
   }
   std::string shape;

@@ -10,11 +10,12 @@ using graph::kNoNode;
 using graph::NodeId;
 
 NodeId HiddenDifference::MakerOfInputs(NodeId id) const {
+  constexpr int kDepth = 8, kFloatDepth = 4;  // nodes on the way back
   if (comparison_.mode != CompareMode::kStatistics) return kNoNode;
-  const NodeId maker = MakerOfWholeNumbers(id, 8);
+  const NodeId maker = MakerOfWholeNumbers(id, kDepth);
   const double error = facts_.nodes[id].error_out;
   if (maker != kNoNode || error > kGrowth * largest_) return maker;
-  return MakerOf(id, error, 4);
+  return MakerOf(id, error, kFloatDepth);
 }
 
 NodeId HiddenDifference::MakerOfWholeNumbers(NodeId id, int depth) const {

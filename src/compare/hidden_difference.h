@@ -19,7 +19,7 @@ class HiddenDifference {
                    const std::vector<NodeState>& states)
       : comparison_(comparison), facts_(facts), flow_(flow), states_(states) {}
 
-  /// What is known of `id`, in completion order.
+  /// After `id` got its role, in completion order.
   void Note(graph::NodeId id) {
     if (Hides(id)) largest_ = std::max(largest_, facts_.nodes[id].error_in);
   }

@@ -55,14 +55,13 @@ bool IdleMemory::OnlyMoves(NodeId id) const {
 
 /// `normal_` into a new tensor, `out=`: what comes out is golden's to the last bit.
 bool IdleMemory::Overwrites(NodeId id) const {
-  const graph::Node& node = comparison_.target->nodes[id];
-  const graph::NodeName name = graph::ParseNodeName(node.name);
-  if (name.kind != graph::NodeKind::kApi || name.direction != dump::Direction::kForward)
-    return false;
-  if (!facts_.nodes[id].outputs_equal || flow_.Outputs(id).empty()) return false;
+  const graph::NodeName name = graph::ParseNodeName(comparison_.target->nodes[id].name);
+  const bool is_call =
+      name.kind == graph::NodeKind::kApi && name.direction == dump::Direction::kForward;
+  if (!is_call || !facts_.nodes[id].outputs_equal || flow_.Outputs(id).empty()) return false;
   if (name.api.ends_with('_') && !name.api.ends_with("__")) return true;
   dump::Record record;
-  return node.entry != dump::kNoEntry && comparison_.target->dump->Read(node.entry, &record).ok() &&
+  return ReadRecordOf(*comparison_.target, id, &record) &&
          std::ranges::any_of(record.values,
                              [](const auto& value) { return value.key.ends_with(".out"); });
 }

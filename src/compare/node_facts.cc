@@ -163,14 +163,6 @@ double SmallestScale(const Value& value, double gradient_peak) {
   return (value.shape_size <= 1 ? 1 : kCancelled) * gradient_peak;
 }
 
-/// False, and an empty record, where there is none that can be read.
-bool ReadRecordOf(const graph::Graph& graph, graph::NodeId id, Record* record) {
-  const dump::EntryId entry = graph.nodes[id].entry;
-  if (entry != dump::kNoEntry && graph.dump->Read(entry, record).ok()) return true;
-  record->values.clear();
-  return false;
-}
-
 template <typename Wanted>
 std::vector<TensorUse> InputsOf(const Comparison& comparison, graph::NodeId id, Wanted wanted) {
   std::vector<TensorUse> uses;
@@ -386,6 +378,13 @@ bool TakesOtherArgument(const Comparison& comparison, const NodeFacts& facts, gr
   const graph::NodeId partner = comparison.match.golden_of_target[id];
   return name.kind == graph::NodeKind::kApi &&
          name.api == graph::ParseNodeName(comparison.golden->nodes[partner].name).api;
+}
+
+bool ReadRecordOf(const graph::Graph& graph, graph::NodeId id, Record* record) {
+  const dump::EntryId entry = graph.nodes[id].entry;
+  if (entry != dump::kNoEntry && graph.dump->Read(entry, record).ok()) return true;
+  record->values.clear();
+  return false;
 }
 
 std::vector<TensorUse> WholeNumberInputs(const Comparison& comparison, graph::NodeId id) {

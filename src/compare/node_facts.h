@@ -140,6 +140,9 @@ double InputError(const graph::Graph& graph, const FactTable& facts, graph::Node
 /// Golden's partner is a call of the same API with the same tensors, but with another scalar.
 bool TakesOtherArgument(const Comparison& comparison, const NodeFacts& facts, graph::NodeId id);
 
+/// False, and an empty record, where there is none that can be read.
+bool ReadRecordOf(const graph::Graph& graph, graph::NodeId id, dump::Record* record);
+
 /// Inputs of the target's node that are bool or integers, also those that agree.
 std::vector<TensorUse> WholeNumberInputs(const Comparison& comparison, graph::NodeId id);
 

@@ -18,6 +18,7 @@ def test_page_and_headers(server: Server) -> None:
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
     assert "default-src 'self'" in headers["Content-Security-Policy"]
+    assert "blob:" not in headers["Content-Security-Policy"]
     assert b"msprobe" in body
     tag = headers["ETag"]
     assert server.ask("/", If_None_Match=tag)[0::2] == (304, b"")

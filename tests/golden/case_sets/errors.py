@@ -118,6 +118,8 @@ def inspect():
     dump.texts["construct.json"] = construct[:-30]
     case("inspect/repair", "torn files: told, repaired at the last whole record, whole afterwards",
          [run, run + " --repair", run, "msprobe graph npu -o out"], {"npu": dump})
+    case("inspect/repair_again", "a file of an earlier repair is there: the name of the one that is kept now",
+         run + " --repair", {"npu": dump, "npu/dump.json.torn": "of an earlier repair"})
     dump = small()
     dump.texts["dump.json"] = '{"task": "statistics", "data": {"a" 1}}'
     case("inspect/damaged", "damage inside a file is not repaired", [run, run + " --repair"],
