@@ -135,6 +135,9 @@ def profiles():
          {"npu/rank0": first, "bench/rank0": first, "npu/rank1": alone, "bench/rank1": alike,
           "t.yaml": "rules:\n" + "".join(f"- {{name: {name}, bound: 1}}\n"
                                          for name in ("Torch.alone.*", "Torch.alike.*", "Torch.first.*"))})
+    case("tolerance/unused_long_rule", "of a pattern without end only the beginning is told",
+         ["msprobe compare npu bench --tolerance t.yaml"],
+         {"npu": first, "bench": first, "t.yaml": "rules:\n- {name: " + "é" * 500 + ", bound: 1}\n"})
     case("tolerance/roundings", "roundings of a dtype, in place of the default",
          [run + name for name in ("many.yaml", "few.yaml", "half.yaml")],
          {**bad, "many.yaml": "roundings: {float32: 2.0e+5}\n",
