@@ -49,13 +49,16 @@ void BindWriter(nb::module_& m) {
       .def(
           "finish_within",
           [](DumpWriter& writer, double seconds) {
+            const bool done = writer.FinishWithin(std::chrono::milliseconds(0));
+            if (done || seconds <= 0) return done;
+            const nb::gil_scoped_release release;
             return writer.FinishWithin(std::chrono::milliseconds(static_cast<int>(seconds * 1e3)));
           },
-          nb::arg("seconds"), nb::call_guard<nb::gil_scoped_release>())
+          nb::arg("seconds"), "0 never gives the interpreter's lock away; see process.wait_for().")
       .def(
           "finish", [](DumpWriter& writer) { return writer.Finish().recorded; },
-          nb::call_guard<nb::gil_scoped_release>(), "Returns how many entries were recorded.")
-      .def("has_files", &DumpWriter::HasFiles, nb::call_guard<nb::gil_scoped_release>())
+          "Once finish_within() said True. Returns how many entries were recorded.")
+      .def("has_files", &DumpWriter::HasFiles, "Once finish_within() said True.")
       .def("become_rank",
            [](DumpWriter& writer, int64_t rank) {
              const Status status = writer.BecomeRank(rank);
