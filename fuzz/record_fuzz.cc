@@ -28,7 +28,8 @@ bool Same(const Value& a, const Value& b) {
   return a.section == b.section && a.kind == b.kind && a.key == b.key && a.type == b.type &&
          a.value_text == b.value_text && a.dtype_text == b.dtype_text && a.dtype == b.dtype &&
          a.shape_text == b.shape_text && Same(a.max, b.max) && Same(a.min, b.min) &&
-         Same(a.mean, b.mean) && Same(a.norm, b.norm) && a.requires_grad == b.requires_grad &&
+         Same(a.mean, b.mean) && Same(a.norm, b.norm) && a.nan_count == b.nan_count &&
+         a.inf_count == b.inf_count && a.requires_grad == b.requires_grad &&
          a.data_name == b.data_name && a.md5 == b.md5;
 }
 

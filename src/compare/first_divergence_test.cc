@@ -210,6 +210,18 @@ TEST_F(FirstDivergence, NanOnOneSideOnly) {
   EXPECT_EQ(report_.divergences[0].error_out, 1);
 }
 
+TEST_F(FirstDivergence, AnotherNumberOfNanIsADifference) {
+  const auto counted = [](const char* count) {
+    TestTensor tensor = TestTensor::Of("NaN");
+    tensor.extra = std::string("\"nan_count\": ") + count;
+    return tensor.Json();
+  };
+  Both("Torch.a.0.forward", "", Forward({counted("1")}, {counted("2")}),
+       Forward({counted("1")}, {counted("4")}));
+  Find();
+  EXPECT_THAT(Culprits(), ElementsAre("Torch.a.0.forward"));
+}
+
 TEST_F(FirstDivergence, AnInfiniteMaskHidesNoDifference) {
   const auto masked = [](const std::string& max) {
     return TestTensor{max, "-Infinity", "-Infinity", "Infinity"}.Json();

@@ -270,9 +270,15 @@ void NodeComparer::CompareTensor(const Value& target, const Value& golden, Value
 /// The statistics that both sides recorded; false: there are none.
 bool NodeComparer::CompareNumbers(const Value& target, const Value& golden, ValueResult* result,
                                   Evidence* evidence) {
+  // Of another shape, by a mapping, as many are not to be expected.
+  const std::string other_counts =
+      SameShape(target, golden) ? OtherCounts(target, golden) : std::string();
+  const auto judge = [&](const dump::Statistic& of_target, const dump::Statistic& of_golden) {
+    return JudgeStatistic(of_target, of_golden, !other_counts.empty());
+  };
   const std::array<StatisticVerdict, 4> verdicts = {
-      JudgeStatistic(target.max, golden.max), JudgeStatistic(target.min, golden.min),
-      JudgeStatistic(target.mean, golden.mean), JudgeStatistic(target.norm, golden.norm)};
+      judge(target.max, golden.max), judge(target.min, golden.min), judge(target.mean, golden.mean),
+      judge(target.norm, golden.norm)};
   bool special = false;
   std::string golden_lacks, target_lacks;
   for (size_t i = 0; i < verdicts.size(); ++i) {
@@ -288,7 +294,8 @@ bool NodeComparer::CompareNumbers(const Value& target, const Value& golden, Valu
   }
   if (verdicts[3].compared) evidence->norm_error = verdicts[3].relative_error;
   if (special) {
-    Raise(NodeStatus::kError, "NaN or infinity on one side only", result);
+    Raise(NodeStatus::kError,
+          other_counts.empty() ? "NaN or infinity on one side only" : other_counts, result);
   } else if (result->nan_on_both_sides) {
     Raise(NodeStatus::kPass, "NaN on both sides", result);
   }

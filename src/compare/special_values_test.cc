@@ -84,6 +84,35 @@ TEST(SpecialValues, MetricsOfStatistics) {
   EXPECT_EQ(metrics[7], kInf);
 }
 
+// With one NaN inside all four statistics are NaN, with one infinity the norm is infinite.
+TEST(SpecialValues, OtherCountsOfNanAndInfinities) {
+  const auto counted = [](const char* number, const char* counts) {
+    TestTensor tensor = TestTensor::Of(number);
+    tensor.extra = counts;
+    return tensor.Json();
+  };
+  const TestResult nan = CompareOutputs(counted("NaN", R"("nan_count": 3)"),
+                                        counted("NaN", R"("nan_count": 5, "inf_count": 1)"));
+  EXPECT_EQ(nan.node(kApi).index, 1);
+  EXPECT_EQ(nan.node(kApi).status, NodeStatus::kError);
+  EXPECT_EQ(nan.reason(kApi),
+            "the number of NaN is 3, golden's 5; the number of infinities is 0, golden's 1 "
+            "(output.0)");
+  EXPECT_FALSE(nan.value(kApi, 1).nan_on_both_sides);
+  const TestResult infinite = CompareOutputs(counted("Infinity", R"("inf_count": 2)"),
+                                             counted("Infinity", R"("inf_count": 1)"));
+  EXPECT_EQ(infinite.node(kApi).index, 1);
+  EXPECT_THAT(infinite.reason(kApi), HasSubstr("the number of infinities is 2, golden's 1"));
+  EXPECT_EQ(CompareOutputs(counted("NaN", R"("nan_count": 3)"), counted("NaN", R"("nan_count": 3)"))
+                .node(kApi)
+                .status,
+            NodeStatus::kPass);
+  // Other tools count nothing.
+  EXPECT_EQ(
+      CompareOutputs(counted("NaN", R"("nan_count": 3)"), counted("NaN", "")).node(kApi).status,
+      NodeStatus::kPass);
+}
+
 TEST(SpecialValues, EmptyTensorsInStatistics) {
   const std::string empty =
       TestTensor{"null", "null", "null", "null", "torch.float32", "[0, 4]"}.Json();

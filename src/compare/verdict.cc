@@ -126,7 +126,8 @@ double OnScaleOfRealData(double index) {
 }  // namespace
 
 // The table of special values: target, golden → verdict.
-StatisticVerdict JudgeStatistic(const dump::Statistic& target, const dump::Statistic& golden) {
+StatisticVerdict JudgeStatistic(const dump::Statistic& target, const dump::Statistic& golden,
+                                bool other_counts) {
   StatisticVerdict verdict;
   verdict.target_only = target.has_number() && !golden.has_number();
   verdict.golden_only = golden.has_number() && !target.has_number();
@@ -134,13 +135,13 @@ StatisticVerdict JudgeStatistic(const dump::Statistic& target, const dump::Stati
   verdict.compared = true;
   const double t = target.number;
   const double g = golden.number;
-  if (std::isnan(t) && std::isnan(g)) {
+  if (std::isnan(t) && std::isnan(g) && !other_counts) {
     verdict.nan_on_both_sides = true;
     verdict.relative_error = 0;
     return verdict;
   }
   if (!std::isfinite(t) || !std::isfinite(g)) {
-    const bool same = t == g;
+    const bool same = t == g && !other_counts;
     verdict.special_on_one_side = !same;
     verdict.difference = same ? 0 : kNaN;
     verdict.relative_error = same ? 0 : kInfinity;
@@ -150,6 +151,24 @@ StatisticVerdict JudgeStatistic(const dump::Statistic& target, const dump::Stati
   verdict.relative_error = difference == 0 ? 0 : std::fabs(difference) / std::fabs(g);
   verdict.difference = std::isfinite(difference) ? difference : kNaN;
   return verdict;
+}
+
+// Max, Min, Mean and Norm of a tensor with one NaN are those of a tensor with many.
+std::string OtherCounts(const dump::Value& target, const dump::Value& golden) {
+  // A count of 0 is not written, and some tools write none at all.
+  const auto counted = [](const dump::Value& value) {
+    return value.nan_count > 0 || value.inf_count > 0;
+  };
+  std::string text;
+  if (!counted(target) || !counted(golden)) return text;
+  const auto tell = [&text](std::string_view what, uint64_t t, uint64_t g) {
+    if (t == g) return;
+    text.append(text.empty() ? "" : "; ").append(what);
+    text.append(std::to_string(t)).append(", golden's ").append(std::to_string(g));
+  };
+  tell("the number of NaN is ", target.nan_count, golden.nan_count);
+  tell("the number of infinities is ", target.inf_count, golden.inf_count);
+  return text;
 }
 
 ScalarVerdict JudgeScalar(const dump::Value& target, const dump::Value& golden) {

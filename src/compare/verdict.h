@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "compare/comparison.h"
@@ -15,12 +16,18 @@ struct StatisticVerdict {
   bool compared = false;     ///< both sides recorded a number
   bool target_only = false;  ///< golden recorded none
   bool golden_only = false;
-  bool special_on_one_side = false;  ///< NaN or infinity on one side only, or of other sign
+  bool special_on_one_side = false;  ///< NaN or infinity that golden has not, or not as often
   bool nan_on_both_sides = false;
   double difference = std::numeric_limits<double>::quiet_NaN();      ///< NaN: not a finite number
   double relative_error = std::numeric_limits<double>::quiet_NaN();  ///< 0 … infinite
 };
-StatisticVerdict JudgeStatistic(const dump::Statistic& target, const dump::Statistic& golden);
+/// `other_counts`: there is another number of NaN or infinities behind it, see OtherCounts().
+StatisticVerdict JudgeStatistic(const dump::Statistic& target, const dump::Statistic& golden,
+                                bool other_counts = false);
+
+/// Says how many elements are NaN or infinite if there are more or fewer of them than in golden.
+/// Empty too where a side did not record it.
+std::string OtherCounts(const dump::Value& target, const dump::Value& golden);
 
 enum class ScalarVerdict : uint8_t { kSame, kOtherDType, kDifferent };
 /// Scalar arguments: numbers by value, others by their text. Devices and process groups are names

@@ -113,6 +113,7 @@ class PlainReader {
   bool Number(Statistic* statistic);
   bool Scalar(Value* value);
   bool Flagged(Flag* flag);
+  bool Other(std::string_view key, Value* value);
   bool PassScalar();
   bool HasEqualKeys() const;
   Value* Add(std::string_view key);
@@ -279,7 +280,7 @@ bool PlainReader::Members(Value* value, uint32_t* members, bool* others) {
     *members |= member;
     if (member == kNoMember) {
       *others = true;
-      if (!PassScalar()) return false;
+      if (!Other(key, value)) return false;
     } else {
       learned.steps[step++] = {{}, member};
       learned.steps[step - 1].before.Set({last_end, json_.position()});
@@ -416,6 +417,19 @@ bool PlainReader::Scalar(Value* value) {
   AppendPythonNumber(value->value_text, &scratch_);
   value->value_text = record_.arena.Copy(scratch_);
   return true;
+}
+
+/// A member of a tensor that few of them have: no habit is made of it.
+bool PlainReader::Other(std::string_view key, Value* value) {
+  uint64_t* const count = key == "nan_count"   ? &value->nan_count
+                          : key == "inf_count" ? &value->inf_count
+                                               : nullptr;
+  if (count == nullptr) return PassScalar();
+  std::string_view digits;
+  bool whole = false;
+  const bool is_number = json_.Number(&digits, &whole);
+  *count = is_number ? base::ParseUnsigned(digits).value_or(0) : 0;
+  return is_number || PassScalar();
 }
 
 /// Something that nobody asks for.

@@ -34,6 +34,7 @@ std::string Shown(const Record& record) {
       text += "," + std::to_string(record.extents.at(value.shape_begin + i));
     }
     text += Shown(value.max) + Shown(value.min) + Shown(value.mean) + Shown(value.norm);
+    text += " " + std::to_string(value.nan_count) + " " + std::to_string(value.inf_count);
     text += " " + std::to_string(static_cast<int>(value.requires_grad)) + "\n";
   }
   return text;
@@ -117,6 +118,14 @@ TEST_F(PlainRecordTest, UsualRecordsAreTaken) {
   for (const std::string& json : UsualRecords()) EXPECT_TRUE(Taken(kForward, json)) << json;
   EXPECT_TRUE(Taken(kGradients, kUsualGradients));
   EXPECT_TRUE(Taken(kForward, "{}"));
+}
+
+TEST_F(PlainRecordTest, CountsMeanTheSameToBothReaders) {
+  for (const char* counts : {"3, \"inf_count\": 12", "-1", "1.5", "\"7\"", "null", "true",
+                             "3, \"nan_count\": null", "18446744073709551616"}) {
+    const std::string tensor = Tensor(std::string(", \"nan_count\": ") + counts);
+    EXPECT_TRUE(Taken(kForward, "{\"output\": [" + tensor + "]}")) << counts;
+  }
 }
 
 TEST_F(PlainRecordTest, WhatHasAnotherMeaningIsLeftToTheOtherReader) {

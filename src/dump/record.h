@@ -46,6 +46,8 @@ struct Value {
   uint32_t shape_begin = 0;     ///< tensors: into Record::extents
   uint32_t shape_size = 0;
   Statistic max, min, mean, norm;
+  uint64_t nan_count = 0;  ///< elements; written where they are not 0, and not by every tool
+  uint64_t inf_count = 0;
   Flag requires_grad = Flag::kAbsent;
   std::string_view data_name;  ///< empty: no tensor file
   std::string_view md5;        ///< empty: no checksum

@@ -33,6 +33,7 @@ struct Fields {
   uint32_t type = kNone, value = kNone, dtype = kNone, shape = kNone;
   uint32_t max = kNone, min = kNone, mean = kNone, norm = kNone;
   uint32_t requires_grad = kNone, data_name = kNone, md5 = kNone;
+  uint32_t nan_count = kNone, inf_count = kNone;
   bool others = false;  ///< there are further keys
 
   uint32_t* Find(std::string_view key) {
@@ -49,6 +50,10 @@ struct Fields {
       case 13: return key == "requires_grad" ? &requires_grad : nullptr;
       default: return nullptr;
     }
+  }
+  /// Of tensors only: elsewhere these are names as any other.
+  uint32_t* FindCount(std::string_view key) {
+    return key == "nan_count" ? &nan_count : key == "inf_count" ? &inf_count : nullptr;
   }
 };
 
@@ -71,6 +76,7 @@ class RecordBuilder {
   Status Scalar(std::string_view type, uint32_t index);
   Status Members(uint32_t index, bool described);
   Statistic ReadStatistic(uint32_t index);
+  uint64_t Count(uint32_t index) const;
   Status Text(uint32_t index, std::string_view* text);
   std::string_view PlainKey(uint32_t index) const { return tape_[index].raw(); }
   bool OnlyPlainScalars(uint32_t index) const;
@@ -238,6 +244,7 @@ Status RecordBuilder::Object(uint32_t index) {
       *field = i + 1;
     } else {
       fields.others = true;
+      if (uint32_t* count = fields.FindCount(PlainKey(i))) *count = i + 1;
     }
   }
   // In a dict of the user's a key "type" holds a described value, not a bare string.
@@ -296,6 +303,8 @@ Status RecordBuilder::Tensor(const Fields& fields) {
   value.min = ReadStatistic(fields.min);
   value.mean = ReadStatistic(fields.mean);
   value.norm = ReadStatistic(fields.norm);
+  value.nan_count = Count(fields.nan_count);
+  value.inf_count = Count(fields.inf_count);
   if (fields.requires_grad != kNone) {
     const JsonKind kind = tape_[fields.requires_grad].kind;
     if (kind == JsonKind::kTrue) value.requires_grad = Flag::kTrue;
@@ -361,6 +370,11 @@ Statistic RecordBuilder::ReadStatistic(uint32_t index) {
     }
   }
   return statistic;
+}
+
+uint64_t RecordBuilder::Count(uint32_t index) const {
+  if (index == kNone || tape_[index].kind != JsonKind::kNumber) return 0;
+  return base::ParseUnsigned(tape_[index].raw()).value_or(0);
 }
 
 /// Of a string, unescaped; leaves *text alone for anything else.

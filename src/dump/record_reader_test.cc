@@ -167,6 +167,11 @@ TEST_F(RecordReaderTest, AValueMayHaveATensorBesides) {
             "input.0.0.tensor torch.Tensor torch.float32 [4, 8]\n");
 }
 
+TEST_F(RecordReaderTest, OnlyTensorsHaveCounts) {
+  EXPECT_EQ(Shown("Torch.f.0.forward", R"({"output": [{"type": "Found", "nan_count": 3}]})"),
+            "output.0 (Found)\noutput.0.nan_count int 3\n");
+}
+
 TEST_F(RecordReaderTest, TensorFields) {
   ASSERT_TRUE(Read("Torch.f.0.forward", R"({"output": [{"type": "mindspore.Tensor",
       "dtype": "BFloat16", "shape": [2, 0], "Max": 1.5, "Min": -Infinity, "Mean": NaN, "Norm": null,
@@ -185,6 +190,8 @@ TEST_F(RecordReaderTest, TensorFields) {
   EXPECT_EQ(tensor.mean.state, Statistic::State::kNumber);
   EXPECT_EQ(tensor.norm.state, Statistic::State::kNull);
   EXPECT_EQ(tensor.requires_grad, Flag::kFalse);
+  EXPECT_EQ(tensor.nan_count, 3u);
+  EXPECT_EQ(tensor.inf_count, 0u);
   EXPECT_EQ(tensor.data_name, "a.npy");
   EXPECT_EQ(tensor.md5, "0000abcd");
 }
