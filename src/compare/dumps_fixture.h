@@ -40,9 +40,15 @@ class TestDump {
 
   /// `record` is JSON; an empty parent is null.
   TestDump& Add(const std::string& name, const std::string& parent, const std::string& record) {
-    data_ += (data_.empty() ? "" : ",\n ") + ("\"" + name + "\": ") + record;
+    AddRecord(name, record);
     construct_ += (construct_.empty() ? "" : ",\n ") + ("\"" + name + "\": ") +
                   (parent.empty() ? "null" : "\"" + parent + "\"");
+    return *this;
+  }
+
+  /// A record that construct.json does not name, as those of parameters_grad are.
+  TestDump& AddRecord(const std::string& name, const std::string& record) {
+    data_ += (data_.empty() ? "" : ",\n ") + ("\"" + name + "\": ") + record;
     return *this;
   }
 

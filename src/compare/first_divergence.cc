@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
-#include <unordered_map>
 #include <utility>
 
 #include "compare/culprit_reasons.h"
 #include "compare/data_flow.h"
 #include "compare/divergence_report.h"
+#include "compare/earlier_passes.h"
 #include "compare/excuses.h"
 #include "compare/hidden_difference.h"
 #include "compare/idle_memory.h"
@@ -36,18 +36,18 @@ class Finder {
         idle_(comparison, facts_, flow_),
         hidden_(comparison, facts_, flow_, states_),
         unpaired_(comparison, flow_),
-        states_(comparison.nodes.size()) {
-    for (NodeId id = 0; id < states_.size(); ++id) NotePass(id);
-  }
+        states_(comparison.nodes.size()),
+        passes_(comparison, facts_, flow_, states_) {}
 
   DivergenceReport Run() {
-    const std::vector<NodeId> order = graph::CompletionOrder(graph_);
+    std::vector<NodeId> order = graph::CompletionOrder(graph_);
+    passes_.shared_gradients().MoveToTheLast(&order);
     for (const NodeId id : order) {
       noise_.Note(id);
       unpaired_.Note(id);
       Classify(id);
       hidden_.Note(id);
-      NotePass(id);
+      passes_.Note(id);
       TellParent(id);
       flow_.NoteOutputs(id);
     }
@@ -86,8 +86,12 @@ class Finder {
     }
     if (!facts.differs()) return;
     if (facts.inputs_differ) return ClassifyCarrier(id);
-    if (const NodeId earlier = EarlierPass(id, name); earlier != kNoNode) {
+    if (const NodeId earlier = passes_.Diverged(id); earlier != kNoNode) {
       return Set(id, Role::kVictim, earlier, "its forward or its gradients differ already");
+    }
+    for (const NodeId other : passes_.shared_gradients().With(id)) {
+      if (states_[other].cause == kNoNode) continue;
+      return Set(id, Role::kVictim, other, "it holds the gradient of a parameter that both share");
     }
     if (const NodeId forward = OtherArguments(id); forward != kNoNode) {
       Set(forward, Role::kCulprit, forward, OtherCallReason(comparison_, forward, false));
@@ -201,7 +205,7 @@ class Finder {
       Set(id, Role::kUndecidable, id, "it has no partner, and what it took cannot be traced");
     }
     last_origin_ = id;
-    NotePass(id);
+    passes_.Note(id);
     TellParents(id);
   }
 
@@ -225,7 +229,7 @@ class Finder {
   NodeId Release(NodeId holder) {
     IdleMemory::Chain chain = idle_.Release(holder);
     SetRewired(chain.origin, chain.reason);
-    NotePass(chain.origin);
+    passes_.Note(chain.origin);
     TellParents(chain.origin);
     BlameFor(chain.others, chain.origin);
     return chain.origin;
@@ -276,38 +280,6 @@ class Finder {
     if (facts.parameters_differ) reason += "; parameters differ: " + facts_.DifferingParameter(id);
     if (amplifies) reason += ", and it makes the error more than 10 times larger";
     Set(id, amplifies ? Role::kAmplifier : Role::kVictim, from, reason);
-  }
-
-  bool Diverged(NodeId id) const {
-    return id != kNoNode && (states_[id].cause != kNoNode || facts_.nodes[id].differs());
-  }
-
-  /// Backward: its forward, if that diverged. parameters_grad: also the module's backward.
-  NodeId EarlierPass(NodeId id, const graph::NodeName& name) const {
-    const std::string_view text = graph_.nodes[id].name;
-    if (name.direction == dump::Direction::kBackward) {
-      const NodeId forward = flow_.ForwardOf(id);
-      return Diverged(forward) ? forward : kNoNode;
-    }
-    if (name.direction != dump::Direction::kParametersGrad) return kNoNode;
-    const auto passes = diverged_passes_.find(text.substr(0, name.direction_begin));
-    if (passes == diverged_passes_.end()) return kNoNode;
-    return passes->second.forward != kNoNode ? passes->second.forward : passes->second.backward;
-  }
-
-  /// Remembers the first diverged calls of a module for its parameters_grad.
-  void NotePass(NodeId id) {
-    const graph::Node& node = graph_.nodes[id];
-    if (node.kind != graph::NodeKind::kModule || !Diverged(id)) return;
-    const bool forward = node.direction == dump::Direction::kForward;
-    // A gradient of weights may be wrong in the same call whose gradient of inputs is.
-    const bool backward =
-        node.direction == dump::Direction::kBackward && facts_.nodes[id].inputs_differ;
-    if (!forward && !backward) return;
-    const size_t module_size = graph::ParseNodeName(node.name).direction_begin;
-    Passes& passes = diverged_passes_[node.name.substr(0, module_size)];
-    NodeId& first = forward ? passes.forward : passes.backward;
-    if (first == kNoNode) first = id;
   }
 
   double InputError(NodeId id) const { return compare::InputError(graph_, facts_, id); }
@@ -446,12 +418,8 @@ class Finder {
   HiddenDifference hidden_;
   UnpairedCalls unpaired_;
   std::vector<NodeState> states_;
+  EarlierPasses passes_;
   std::shared_ptr<ReasonTable> reasons_ = std::make_shared<ReasonTable>();
-  struct Passes {
-    NodeId forward = kNoNode;
-    NodeId backward = kNoNode;
-  };
-  std::unordered_map<std::string_view, Passes> diverged_passes_;  ///< by "Module.path.Class."
   NodeId last_origin_ = kNoNode;
   NodeId told_ = kNoNode;  ///< the first with another argument though what it returns is equal
 };

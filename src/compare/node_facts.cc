@@ -60,6 +60,11 @@ TensorUse Identify(const Record& record, const Value& value) {
   return use;
 }
 
+/// parameters_grad is what a node made, though its record calls it parameters.
+Section SectionOf(const Record& record, const Value& value) {
+  return record.direction == dump::Direction::kParametersGrad ? Section::kOutput : value.section;
+}
+
 graph::NodeId ForwardOf(const graph::Graph& graph, const graph::Node& node) {
   const bool gradients = node.direction == dump::Direction::kParametersGrad;
   if (!gradients && node.direction != dump::Direction::kBackward) return graph::kNoNode;
@@ -193,11 +198,6 @@ void FactGatherer::Add(graph::NodeId id, const Record* record, const Record& gol
   AddUses(id);
 }
 
-/// parameters_grad is what a node made, though its record calls it parameters.
-Section FactGatherer::SectionOf(const Value& value) const {
-  return record_->direction == dump::Direction::kParametersGrad ? Section::kOutput : value.section;
-}
-
 void FactGatherer::NoteSizes(graph::NodeId id, const Record& golden) {
   for (size_t i = 0; i < record_->values.size(); ++i) {
     const Value& value = record_->values[i];
@@ -219,7 +219,7 @@ double FactGatherer::GradientPeak() const {
   }
   for (const Value& value : record_->values) {
     for (const dump::Statistic* extreme : {&value.max, &value.min}) {
-      if (SectionOf(value) != Section::kOutput || !extreme->has_number()) continue;
+      if (SectionOf(*record_, value) != Section::kOutput || !extreme->has_number()) continue;
       if (std::isfinite(extreme->number)) peak = std::max(peak, std::fabs(extreme->number));
     }
   }
@@ -237,7 +237,7 @@ void FactGatherer::Measure(const Record& golden) {
   errors_.assign(record_->values.size(), 0);
   for (size_t i = 0; i < record_->values.size(); ++i) {
     const Value& value = record_->values[i];
-    const Section section = SectionOf(value);
+    const Section section = SectionOf(*record_, value);
     const uint32_t partner = results_[i].golden_value;
     if (value.kind == ValueKind::kScalar && section == Section::kInput &&
         results_[i].status == NodeStatus::kError && partner < golden.values.size()) {
@@ -291,7 +291,7 @@ void FactGatherer::AddUses(graph::NodeId id) {
     for (size_t i = 0; i < record_->values.size(); ++i) {
       const Value& value = record_->values[i];
       const double error = results_ == nullptr ? 0 : errors_[i];
-      if (value.kind != ValueKind::kTensor || SectionOf(value) != wanted) continue;
+      if (value.kind != ValueKind::kTensor || SectionOf(*record_, value) != wanted) continue;
       if (differing_only && results_ != nullptr && error == 0) continue;
       table_.uses.push_back(Identify(*record_, value));
       table_.uses.back().error = error;
@@ -305,7 +305,7 @@ void FactGatherer::AddUses(graph::NodeId id) {
   if (facts_->parameter_error == 0) return;
   for (size_t i = 0; i < record_->values.size(); ++i) {
     const Value& value = record_->values[i];
-    if (SectionOf(value) != Section::kParameter || errors_[i] == 0) continue;
+    if (SectionOf(*record_, value) != Section::kParameter || errors_[i] == 0) continue;
     table_.differing_parameters.push_back({Identify(*record_, value).fingerprint, id, errors_[i]});
   }
 }
@@ -385,6 +385,26 @@ bool ReadRecordOf(const graph::Graph& graph, graph::NodeId id, Record* record) {
   if (entry != dump::kNoEntry && graph.dump->Read(entry, record).ok()) return true;
   record->values.clear();
   return false;
+}
+
+std::vector<uint64_t> GoldenOutputs(const Comparison& comparison, graph::NodeId id) {
+  std::vector<uint64_t> fingerprints;
+  Record record, golden;
+  const graph::NodeId partner = comparison.match.golden_of_target[id];
+  const NodeResult& result = comparison.nodes[id];
+  if (!ReadRecordOf(*comparison.target, id, &record) ||
+      !ReadRecordOf(*comparison.golden, partner, &golden) ||
+      record.values.size() != result.values_size) {
+    return fingerprints;
+  }
+  for (size_t i = 0; i < record.values.size(); ++i) {
+    const Value& value = record.values[i];
+    if (value.kind != ValueKind::kTensor || SectionOf(record, value) != Section::kOutput) continue;
+    const uint32_t place = comparison.values[result.values_begin + i].golden_value;
+    const bool known = place < golden.values.size();
+    fingerprints.push_back(known ? Identify(golden, golden.values[place]).fingerprint : 0);
+  }
+  return fingerprints;
 }
 
 std::vector<TensorUse> WholeNumberInputs(const Comparison& comparison, graph::NodeId id) {

@@ -100,7 +100,6 @@ class FactGatherer {
            std::span<const ValueResult> results);
 
  private:
-  dump::Section SectionOf(const dump::Value& value) const;
   void NoteSizes(graph::NodeId id, const dump::Record& golden);
   double GradientPeak() const;
   void Measure(const dump::Record& golden);
@@ -139,6 +138,10 @@ double InputError(const graph::Graph& graph, const FactTable& facts, graph::Node
 
 /// Golden's partner is a call of the same API with the same tensors, but with another scalar.
 bool TakesOtherArgument(const Comparison& comparison, const NodeFacts& facts, graph::NodeId id);
+
+/// Fingerprints of golden's data in the places of the outputs of the target's node; 0: nothing to
+/// tell it by. Empty if a record cannot be read.
+std::vector<uint64_t> GoldenOutputs(const Comparison& comparison, graph::NodeId id);
 
 /// False, and an empty record, where there is none that can be read.
 bool ReadRecordOf(const graph::Graph& graph, graph::NodeId id, dump::Record* record);
