@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "compare/scalar_argument.h"
+#include "compare/tolerance.h"
 #include "dump/record.h"
 #include "graph/match.h"
+#include "tensor/dtype.h"
 
 namespace msprobe::compare {
 
@@ -116,6 +118,22 @@ std::string RewiredReason(const Comparison& comparison, NodeId maker, bool alone
          (unmatched ? ", which made them, has no partner"
                     : ", whose partner is a guess, made them") +
          ": golden makes such calls too, but not as many";
+}
+
+std::string CoarserMakerReason(const Comparison& comparison, const FactTable& facts, NodeId id,
+                               NodeId maker) {
+  const DType own = facts.nodes[id].dtype;
+  const DType coarser = facts.nodes[maker].dtype;
+  const std::string name(comparison.target->nodes[maker].name);
+  if (UnitRoundoff(coarser) <= UnitRoundoff(own)) {
+    return "its inputs differ by more than its tolerance; " + name +
+           ", which made them, agrees within a larger one";
+  }
+  const auto text = [](DType dtype) {
+    return std::string(tensor::DTypeName(dtype, tensor::DTypeSpelling::kNumpy));
+  };
+  return "its inputs differ by more than the rounding of " + text(own) + "; " + name +
+         ", which made them, agrees within that of " + text(coarser) + ", in which it computes too";
 }
 
 std::string UnpairedReason(const Comparison& comparison, NodeId id, const std::string& made) {

@@ -24,6 +24,11 @@ std::string OtherCallReason(const Comparison& comparison, graph::NodeId id, bool
 /// nobody did. `alone`: it has no partner that is sure, else what it made agrees.
 std::string RewiredReason(const Comparison& comparison, graph::NodeId maker, bool alone);
 
+/// The same where `maker` made the inputs of `id` and agrees, but within a larger tolerance than
+/// that of `id`: it computes in a shorter dtype, on one side at least.
+std::string CoarserMakerReason(const Comparison& comparison, const FactTable& facts,
+                               graph::NodeId id, graph::NodeId maker);
+
 /// Why a node without a partner is the culprit: golden has none of its name, or that one has no
 /// partner either. `made`: how what it made differs from what golden used in its place.
 std::string UnpairedReason(const Comparison& comparison, graph::NodeId id, const std::string& made);

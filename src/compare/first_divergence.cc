@@ -133,6 +133,7 @@ class Finder {
   struct Carried {
     NodeId from = kNoNode;       ///< the node through which the error came here; none: not known
     NodeId agreeing = kNoNode;   ///< who made an input that differs, though what it made agrees
+    NodeId coarser = kNoNode;    ///< the same, where it agrees within a larger tolerance only
     NodeId idle = kNoNode;       ///< who holds such an input as memory that nobody computed
     bool only_unwritten = true;  ///< all that differs is memory that nobody has written
   };
@@ -171,7 +172,8 @@ class Finder {
       // It agrees with its partner, and golden's consumer got something else.
       constexpr double kFarMore = 4;
       const bool is_rounding = input.error <= kFarMore * facts_.nodes[producer].error_out;
-      if (!is_rounding && input.error > facts_.nodes[id].tolerance) carried.agreeing = producer;
+      if (input.error <= facts_.nodes[id].tolerance) continue;
+      (is_rounding ? carried.coarser : carried.agreeing) = producer;
     }
     return carried;
   }
@@ -214,9 +216,12 @@ class Finder {
   }
 
   /// Why differing inputs that nobody made, or somebody who agrees, tell nothing of a culprit.
-  std::string WhyRewired(NodeId id, NodeId agreeing) const {
-    const bool alone = agreeing != kNoNode && Alone(agreeing);
-    return RewiredReason(comparison_, agreeing, alone) + ArgumentToo(facts_, id);
+  std::string WhyRewired(NodeId id, const Carried& carried) const {
+    const NodeId maker = carried.agreeing;
+    const bool coarser = maker == kNoNode && carried.coarser != kNoNode;
+    return (coarser ? CoarserMakerReason(comparison_, facts_, id, carried.coarser)
+                    : RewiredReason(comparison_, maker, maker != kNoNode && Alone(maker))) +
+           ArgumentToo(facts_, id);
   }
 
   void SetRewired(NodeId id, std::string_view reason) {
@@ -258,22 +263,24 @@ class Finder {
 
   void ClassifyCarrier(NodeId id) {
     const NodeFacts& facts = facts_.nodes[id];
-    const auto [carried_from, agreeing, idle, only_unwritten] = CarriedFrom(id);
-    NodeId from = carried_from;
+    const Carried carried = CarriedFrom(id);
+    const NodeId agreeing = carried.agreeing, idle = carried.idle;
+    NodeId from = carried.from;
     // Memory that is used again may still hold what a node made that agrees.
     const bool unmade = last_origin_ == kNoNode && (agreeing == kNoNode || !Alone(agreeing));
-    if (from == kNoNode && (unmade || only_unwritten) &&
-        idle_.Waits(id, idle, WhyRewired(id, agreeing))) {
+    if (from == kNoNode && (unmade || carried.only_unwritten) &&
+        idle_.Waits(id, idle, WhyRewired(id, carried))) {
       return;
     }
-    if (only_unwritten) {
+    if (carried.only_unwritten) {
       if (!facts.outputs_differ) return;
       return Set(id, Role::kUndecidable, id, "it reads memory that nobody has written yet");
     }
     if (from == kNoNode && idle != kNoNode && !idle_.IsUnwritten(idle)) from = Release(idle);
-    if (from == kNoNode && agreeing != kNoNode) return SetRewired(id, WhyRewired(id, agreeing));
-    if (from == kNoNode) from = last_origin_ != kNoNode ? last_origin_ : ReleaseAll();  // a guess
-    if (from == kNoNode) return SetRewired(id, WhyRewired(id, kNoNode));
+    if (from == kNoNode && agreeing == kNoNode) {
+      from = last_origin_ != kNoNode ? last_origin_ : ReleaseAll();  // a guess
+    }
+    if (from == kNoNode) return SetRewired(id, WhyRewired(id, carried));
     const bool amplifies = facts.outputs_differ && facts.error_out > kGrowth * facts.error_in &&
                            !states_[id].amplifier_below;
     std::string reason = "its inputs differ already";

@@ -126,6 +126,33 @@ TEST_F(FirstDivergence, UndecidableSaysWhy) {
   EXPECT_THAT(by_name_["Torch.slow.0.forward"].reason, HasSubstr("little by little"));
 }
 
+// A product of bfloat16 and float32 is float32, as accurate as bfloat16.
+TEST_F(FirstDivergence, WhoMadeInputsInAShorterDTypeIsTold) {
+  Both("Torch.a.0.forward", "", Forward({Data(1, 1, "torch.bfloat16"), Data(2)}, {Data(3)}),
+       Forward({Data(1, 1, "torch.bfloat16"), Data(2)}, {Data(3, 1.005)}));
+  Both("Torch.b.0.forward", "", Forward({Data(3)}, {Data(4)}),
+       Forward({Data(3, 1.005)}, {Data(4, 1.005)}));
+  Find();
+  EXPECT_THAT(Culprits(), IsEmpty());
+  EXPECT_EQ(RoleOf("Torch.b.0.forward"), Role::kUndecidable);
+  EXPECT_THAT(by_name_["Torch.b.0.forward"].reason,
+              HasSubstr("more than the rounding of float32; Torch.a.0.forward, which made them, "
+                        "agrees within that of bfloat16"));
+}
+
+TEST_F(FirstDivergence, WhoMadeInputsWithinALargerToleranceIsTold) {
+  Both("Torch.a.0.forward", "", Forward({Data(1)}, {Data(2)}), Forward({Data(1)}, {Data(2, 1.01)}));
+  Both("Torch.b.0.forward", "", Forward({Data(2)}, {Data(3)}),
+       Forward({Data(2, 1.01)}, {Data(3, 1.01)}));
+  result_ = CompareDumps(target_, golden_);
+  ToleranceProfile profile;
+  profile.AddRule({"Torch.a.*.forward", 0.1});
+  report_ = FindDivergences(&result_.comparison, 1, &profile);
+  ASSERT_EQ(report_.divergences.size(), 1);
+  EXPECT_THAT(report_.divergences[0].reason,
+              HasSubstr("Torch.a.0.forward, which made them, agrees within a larger one"));
+}
+
 TEST_F(FirstDivergence, RandomNumbersAreACulprit) {
   Both("Torch.randn.0.forward", "", Forward({}, {Data(2)}), Forward({}, {Data(2, 2)}));
   Find();
