@@ -67,7 +67,8 @@ DivergenceReport ReportOf(const graph::Graph& graph, const std::vector<NodeId>& 
     report.divergences.push_back({id, role, origin == id ? kNoNode : origin,
                                   std::min(1.0, facts.error_in), std::min(1.0, facts.error_out),
                                   reasons->text((*states)[id].reason),
-                                  role == Role::kCulprit && IsByParameters(graph, id, facts)});
+                                  role == Role::kCulprit && IsByParameters(graph, id, facts),
+                                  role == Role::kCulprit && (*states)[id].moved_parameters});
   }
   report.reasons = std::move(reasons);
   return report;

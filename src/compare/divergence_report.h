@@ -21,8 +21,9 @@ struct NodeState {
   graph::NodeId rewired_below = graph::kNoNode;
   /// Alone: the first on the way that golden calls in another way.
   graph::NodeId other_call = graph::kNoNode;
-  bool inputs_traced = true;  ///< alone: it is known who made all it takes
-  uint32_t reason = 0;        ///< into the table of reasons
+  bool inputs_traced = true;      ///< alone: it is known who made all it takes
+  bool moved_parameters = false;  ///< as in Divergence
+  uint32_t reason = 0;            ///< into the table of reasons
 };
 
 /// All nodes with a role, in `order`. Each cause in `states` becomes the node that is its own; a

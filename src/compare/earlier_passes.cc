@@ -1,5 +1,7 @@
 #include "compare/earlier_passes.h"
 
+#include <string>
+
 #include "graph/node_name.h"
 
 namespace msprobe::compare {
@@ -57,6 +59,13 @@ NodeId EarlierPasses::DivergedPassOf(NodeId gradient) const {
   const auto found = passes_.find(ModuleOf(gradient));
   if (found == passes_.end()) return kNoNode;
   return found->second.forward != kNoNode ? found->second.forward : found->second.backward;
+}
+
+NodeId EarlierPasses::WithGoldensParameters(NodeId id) const {
+  const NodeId first = graph_.Find(std::string(ModuleOf(id)) + "forward.0");
+  if (first == kNoNode || first == id) return kNoNode;
+  const NodeFacts& facts = facts_.nodes[first];
+  return facts.compared && !facts.parameters_differ ? first : kNoNode;
 }
 
 }  // namespace msprobe::compare

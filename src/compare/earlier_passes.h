@@ -27,6 +27,10 @@ class EarlierPasses {
   /// those of all modules that share the parameter. Else kNoNode.
   graph::NodeId Diverged(graph::NodeId id) const;
 
+  /// The first call of the module, if that is another one and took golden's parameters; else
+  /// kNoNode.
+  graph::NodeId WithGoldensParameters(graph::NodeId id) const;
+
   const SharedGradients& shared_gradients() const { return shared_; }
 
  private:

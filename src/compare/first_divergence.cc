@@ -329,11 +329,20 @@ class Finder {
     return facts_.nodes[id].error_out <= kGrowth * kGrowth * taken;
   }
 
+  void BlameParameters(NodeId id) {
+    std::string reason = "parameters differ: " + facts_.DifferingParameter(id);
+    const NodeId before = passes_.WithGoldensParameters(id);
+    if (before != kNoNode && noise_.LastCulprit() != kNoNode) {
+      states_[id].moved_parameters = true;
+      reason += "; those of " + std::string(graph_.nodes[before].name) +
+                " agree: most likely a consequence of an earlier culprit";
+    }
+    Set(id, Role::kCulprit, id, reason);
+  }
+
   void ClassifySource(NodeId id) {
     const NodeFacts& facts = facts_.nodes[id];
-    if (facts.parameters_differ) {
-      return Set(id, Role::kCulprit, id, "parameters differ: " + facts_.DifferingParameter(id));
-    }
+    if (facts.parameters_differ) return BlameParameters(id);
     if (!facts.outputs_differ) return;
     BlameMakers(id);
     if (states_[id].origin_below != kNoNode) {

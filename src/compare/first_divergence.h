@@ -26,6 +26,9 @@ struct Divergence {
   double error_out = 0;                    ///< of the outputs
   std::string_view reason;                 ///< one sentence
   bool by_parameters = false;              ///< culprits: because its parameters differ
+  /// They agree in an earlier call, and another culprit comes before this one: most likely a
+  /// consequence of that.
+  bool moved_parameters = false;
 };
 
 /// A communication with other ranks: what goes into it here.

@@ -210,6 +210,36 @@ TEST_F(FirstDivergence, OtherParameters) {
   EXPECT_EQ(CulpritOf("Functional.linear.0.forward"), module);
 }
 
+// Something between the two calls has moved them: an optimizer, copy_().
+TEST_F(FirstDivergence, ParametersThatMovedSinceAnEarlierCallAreAConsequence) {
+  const auto call = [&](int number, double made, double weight) {
+    Both("Module.a.A.forward." + std::to_string(number), "",
+         Forward({Data(1)}, {Data(2 + number)}, "\"weight\": " + Data(8)),
+         Forward({Data(1)}, {Data(2 + number, made)}, "\"weight\": " + Data(8, weight)));
+  };
+  call(0, 1, 1);
+  Both("Torch.b.0.forward", "", Forward({Data(1)}, {Data(6)}), Forward({Data(1)}, {Data(6, 2)}));
+  call(1, 2, 1.5);
+  Find();
+  EXPECT_THAT(Culprits(), ElementsAre("Torch.b.0.forward", "Module.a.A.forward.1"));
+  EXPECT_FALSE(by_name_["Torch.b.0.forward"].moved_parameters);
+  EXPECT_TRUE(by_name_["Module.a.A.forward.1"].moved_parameters);
+  EXPECT_THAT(by_name_["Module.a.A.forward.1"].reason,
+              HasSubstr("those of Module.a.A.forward.0 agree: most likely a consequence"));
+}
+
+// The parameters that moved are all that is known to be wrong.
+TEST_F(FirstDivergence, ParametersThatMoveWithoutACulpritAreNoConsequence) {
+  for (const int call : {0, 1}) {
+    Both("Module.a.A.forward." + std::to_string(call), "",
+         Forward({Data(1)}, {Data(2 + call)}, "\"weight\": " + Data(8)),
+         Forward({Data(1)}, {Data(2 + call, 1 + call)}, "\"weight\": " + Data(8, 1 + call)));
+  }
+  Find();
+  EXPECT_THAT(Culprits(), ElementsAre("Module.a.A.forward.1"));
+  EXPECT_FALSE(by_name_["Module.a.A.forward.1"].moved_parameters);
+}
+
 TEST_F(FirstDivergence, RoundingIsNoDivergence) {
   const auto mean = [](const char* value) {
     return TestTensor{"3.0", "-3.0", value, "10.0"}.Json();

@@ -35,6 +35,9 @@ class NoiseTrace {
   /// it is not known how that came there. kNoNode: it took none.
   graph::NodeId Culprit(graph::NodeId id) const { return noise_[id].culprit; }
 
+  /// Of all nodes so far; kNoNode: there is none.
+  graph::NodeId LastCulprit() const { return last_culprit_; }
+
   /// The largest error of all that was taken so far, and made before the node noted last.
   double Largest() const { return largest_; }
 

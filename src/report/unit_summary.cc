@@ -142,12 +142,13 @@ void Add(const SideCounts& from, SideCounts* to) {
 }  // namespace
 
 bool MayBeConsequence(const compare::Divergence& divergence, const UnitSummary& summary) {
-  return divergence.by_parameters && summary.diverged_step.has_value();
+  return divergence.moved_parameters ||
+         (divergence.by_parameters && summary.diverged_step.has_value());
 }
 
 std::string ReasonText(const compare::Divergence& divergence, const UnitSummary& summary) {
   std::string reason(divergence.reason);
-  if (MayBeConsequence(divergence, summary)) {
+  if (divergence.by_parameters && summary.diverged_step && !divergence.moved_parameters) {
     reason += "; step" + std::to_string(*summary.diverged_step) +
               " differs already: most likely a consequence";
   }

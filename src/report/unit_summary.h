@@ -78,10 +78,11 @@ struct UnitSummary {
   std::optional<ListedNode> first_difference;
 };
 
-/// Parameters that differ after a step in which values did: the optimizer has seen other gradients.
+/// Parameters that differ after a step or a call in which values did: the optimizer has seen other
+/// gradients.
 bool MayBeConsequence(const compare::Divergence& divergence, const UnitSummary& summary);
 
-/// Its reason; of such a consequence with the step that differs already.
+/// Its reason; of a consequence with the step that differs already.
 std::string ReasonText(const compare::Divergence& divergence, const UnitSummary& summary);
 
 /// The culprits of `divergences`, best first: those that may be consequences come last.

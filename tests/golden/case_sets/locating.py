@@ -82,6 +82,23 @@ def later_steps():
          [COMPARE, COMPARE + " --json"], files)
 
 
+def moved_parameters():
+    """Two passes in one step: what the first does wrong moves the weights of the second."""
+    def passes(first=1.0, weight=1.0, last=1.0):
+        dump = Dump()
+        for call, moved in enumerate((1.0, weight)):
+            dump.forward(f"Module.fc.Linear.forward.{call}", None, [tensor(3.0, (2, 3))],
+                         [tensor((5.0 + call) * moved, (4, 3))], {"weight": tensor(7.0 * moved, (4, 3))},
+                         stack=frames(call, "x = self.fc(x)"))
+            if call == 0:
+                dump.forward(MUL, None, [tensor(9.0)], [tensor(10.0 * first)], stack=frames(8, "y = h * s"))
+        dump.forward(ADD, None, [tensor(11.0)], [tensor(12.0 * last)], stack=frames(9, "y = h + b"))
+        return dump
+
+    case("locate/moved_parameters", "weights that agree in an earlier call of the step are a consequence: they come last",
+         [COMPARE, COMPARE + " --json"], {"npu": passes(1.5, 1.25, 2.0), "bench": passes()})
+
+
 def arguments():
     """A scalar that golden does not give, the same data, and an error that rounding would explain."""
     def call(approximate, made, scale=0.25):
@@ -306,6 +323,7 @@ def ulps():
 def make():
     ranks()
     later_steps()
+    moved_parameters()
     arguments()
     profiles()
     learning()
