@@ -15,6 +15,7 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "server/responder.h"
@@ -83,10 +84,29 @@ class Session : public std::enable_shared_from_this<Session> {
       Refuse(413, "the request's body is too long");
     } else if (IsProtocolError(error)) {
       Refuse(400, "not a valid HTTP request");
-    } else if (!error) {
+    } else if (!error && !RefuseAmbiguous()) {
       // Answers may take long: they are made away from the thread that serves the sockets.
       asio::post(*shared_.workers, [self = shared_from_this()] { self->Answer(); });
     }
+  }
+
+  /// What a proxy on the way may read as another request, or as two, is refused: true. (Content
+  /// lengths that contradict each other are an error of the parser.)
+  bool RefuseAmbiguous() {
+    const auto& message = parser_->get();
+    const auto encoding = message.find(http::field::transfer_encoding);
+    if (encoding != message.end() && !beast::iequals(encoding->value(), "chunked")) {
+      Refuse(501, "the request's body is in a transfer encoding that is not known here",
+             "send it chunked, or as it is with its Content-Length");
+      return true;
+    }
+    for (const auto& [field, name] :
+         {std::pair(http::field::host, "Host"), std::pair(http::field::origin, "Origin")}) {
+      if (message.count(field) < 2) continue;
+      Refuse(400, std::string("the request has more than one header ") + name, "send it once");
+      return true;
+    }
+    return false;
   }
 
   void Answer() {
@@ -115,8 +135,8 @@ class Session : public std::enable_shared_from_this<Session> {
     });
   }
 
-  void Refuse(int status, std::string_view fact) {
-    Take(Responder::Error(status, fact), false, false);
+  void Refuse(int status, std::string_view fact, std::string_view advice = {}) {
+    Take(Responder::Error(status, fact, advice), false, false);
     Write();
   }
 

@@ -104,6 +104,60 @@ def test_garbage_ends_the_connection(server: Server, garbage: bytes) -> None:
     assert server.ask("/api/files")[0] == 200
 
 
+def exchange(server: Server, request: str) -> tuple[int, bytes]:
+    """Sends bytes as they are; how many answers come until the server closes, and all of their text."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+        connection.sendall(request.replace("\n", "\r\n").encode())
+        answer = b""
+        while part := connection.recv(4096):  # times out where the connection stays open
+            answer += part
+    return answer.count(b"HTTP/1.1 "), answer
+
+
+SECOND = "GET /api/files HTTP/1.1\nHost: localhost\nConnection: close\n\n"
+
+
+@pytest.mark.parametrize(
+    "encoding", ["gzip", "gzip, chunked", "chunked, gzip", "identity", "xchunked", ""]
+)
+def test_unknown_transfer_encodings_are_refused(server: Server, encoding: str) -> None:
+    # Its body must never be taken for the next request.
+    request = f"POST /api/matches HTTP/1.1\nHost: localhost\nTransfer-Encoding: {encoding}\n\n0\n\n"
+    answers, text = exchange(server, request + SECOND)
+    assert answers == 1 and text.startswith(b"HTTP/1.1 501 "), text
+    assert b"Connection: close" in text
+    assert b"transfer encoding that is not known" in text and b"send it chunked" in text
+
+
+def test_chunked_bodies_are_read(server: Server) -> None:
+    origin = server.url.rstrip("/")
+    request = (
+        f"DELETE /api/open?file=none.vis HTTP/1.1\nHost: {origin.removeprefix('http://')}\n"
+        f"Origin: {origin}\nTransfer-Encoding: Chunked\n\n2\n{{}}\n0\n\n"
+    )
+    answers, text = exchange(server, request + SECOND)
+    assert answers == 2 and text.startswith(b"HTTP/1.1 404 ") and b"HTTP/1.1 200 " in text, text
+
+
+@pytest.mark.parametrize(
+    ("doubled", "said"),
+    [
+        ("Host: localhost\nHost: evil.example", b"more than one header Host"),
+        ("Host: evil.example\nHost: localhost", b"more than one header Host"),
+        ("Host: localhost\nHost: localhost", b"more than one header Host"),
+        ("Host: localhost\nOrigin: http://localhost\norigin: null", b"more than one header Origin"),
+        ("Host: localhost\nContent-Length: 0\nContent-Length: 2", b"not a valid HTTP request"),
+        ("Host: localhost\nContent-Length: 0, 2", b"not a valid HTTP request"),
+        ("Host: localhost\nContent-Length: 0\nTransfer-Encoding: chunked", b"not a valid HTTP"),
+        ("Host: localhost\nTransfer-Encoding: chunked\nContent-Length: 0", b"not a valid HTTP"),
+    ],
+)  # fmt: skip
+def test_headers_that_contradict_are_refused(server: Server, doubled: str, said: bytes) -> None:
+    answers, text = exchange(server, f"GET /api/files HTTP/1.1\n{doubled}\n\n" + SECOND)
+    assert answers == 1 and text.startswith(b"HTTP/1.1 400 "), text
+    assert said in text and b"Connection: close" in text
+
+
 def test_slow_requests_are_dropped(server: Server) -> None:
     with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
         connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n")
