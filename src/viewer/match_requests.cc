@@ -12,6 +12,14 @@ using formats::JsonWriter;
 
 namespace {
 
+/// Nobody edits a request: of keys that stand twice one is a mistake of the program that sends it.
+Result<ConfigJson> ParseBody(std::string_view body) {
+  MSPROBE_ASSIGN_OR_RETURN(ConfigJson json,
+                           ConfigJson::Parse(std::string(body), {}, "the request's body"));
+  MSPROBE_RETURN_IF_ERROR(json.CheckKeys());
+  return json;
+}
+
 constexpr size_t kMaxShown = kMaxPage;
 /// Matches that are compared hold a thread of the server each: the others answer meanwhile.
 constexpr int kMaxMatching = 4;
@@ -156,8 +164,7 @@ Result<std::vector<IdPair>> MatchByHand(
 }
 
 Status Api::AddMatch(const Call& call) {
-  MSPROBE_ASSIGN_OR_RETURN(const ConfigJson body,
-                           ConfigJson::Parse(std::string(call.body), "the request"));
+  MSPROBE_ASSIGN_OR_RETURN(const ConfigJson body, ParseBody(call.body));
   MSPROBE_ASSIGN_OR_RETURN(const UnitContext context, FindMatchable(call.query));
   MatchRequest request;
   MSPROBE_ASSIGN_OR_RETURN(request.pair, PairOf(body.root(), context.index()));
@@ -182,9 +189,7 @@ Status Api::AddMatch(const Call& call) {
 }
 
 Status Api::RemoveMatch(const Call& call) {
-  MSPROBE_ASSIGN_OR_RETURN(
-      const ConfigJson body,
-      ConfigJson::Parse(call.body.empty() ? "{}" : std::string(call.body), "the request"));
+  MSPROBE_ASSIGN_OR_RETURN(const ConfigJson body, ParseBody(call.body.empty() ? "{}" : call.body));
   MSPROBE_ASSIGN_OR_RETURN(const UnitContext context, FindMatchable(call.query));
   const std::unique_lock lock(context.unit->mutex);
   MSPROBE_ASSIGN_OR_RETURN(const std::optional<IdPair> pair,

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <unordered_set>
 #include <utility>
 
 #include "base/file.h"
 #include "base/numbers.h"
+#include "base/shortened.h"
 #include "formats/json/json_scanner.h"
 #include "formats/json/json_string.h"
 
@@ -15,6 +17,7 @@ struct ConfigText {
   std::string text;  ///< comments blanked out, so that offsets are those of the file; padded
   size_t size = 0;   ///< without the padding
   std::string path;
+  std::string what;  ///< how errors call the text: "the file"
   JsonTape tape;
   std::vector<std::string> unescaped;  ///< by token; empty where nothing was escaped
 
@@ -53,8 +56,9 @@ std::string Place(std::string_view text, size_t offset) {
 
 Status PlacedError(const ConfigText& text, size_t offset, std::string_view fact,
                    std::string advice) {
-  std::string placed(fact);
-  placed.append(Place({text.text.data(), text.size}, offset));
+  // Whoever reads the path knows what the error is about.
+  std::string placed = text.path.empty() ? text.what + ": " : std::string();
+  placed.append(fact).append(Place({text.text.data(), text.size}, offset));
   return InvalidArgumentError(std::move(placed), std::move(advice), text.path);
 }
 
@@ -138,23 +142,24 @@ ConfigJson::ConfigJson(ConfigJson&&) noexcept = default;
 ConfigJson& ConfigJson::operator=(ConfigJson&&) noexcept = default;
 ConfigJson::~ConfigJson() = default;
 
-Result<ConfigJson> ConfigJson::Parse(std::string text, std::string path) {
+Result<ConfigJson> ConfigJson::Parse(std::string text, std::string path, std::string what) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   auto config = std::make_unique<ConfigText>();
   config->text = std::move(text);
   if (config->text.starts_with(kByteOrderMark)) config->text.erase(0, kByteOrderMark.size());
   config->size = config->text.size();
   config->path = std::move(path);
+  config->what = std::move(what);
   config->text.append(base::MappedFile::kPadding, '\0');
   BlankComments(&config->text, config->size);
   const std::string_view json(config->text.data(), config->size);
   if (SkipJsonSpace(json, 0) == json.size()) {
-    return InvalidArgumentError("the file is empty", "write a JSON object", config->path);
+    return InvalidArgumentError(config->what + " is empty", "write a JSON object", config->path);
   }
   const Status status = config->tape.Parse(json);
   if (!status.ok()) {
     return PlacedError(*config, config->tape.error_offset(), status.fact(),
-                       "correct the file; it must be JSON, # and // begin comments");
+                       "correct " + config->what + "; it must be JSON, # and // begin comments");
   }
   config->unescaped.resize(config->tape.tokens().size());
   for (uint32_t i = 0; i < config->unescaped.size(); ++i) {
@@ -164,6 +169,23 @@ Result<ConfigJson> ConfigJson::Parse(std::string text, std::string path) {
                        "an escape that JSON does not know", "write a backslash as \\\\");
   }
   return ConfigJson(std::move(config));
+}
+
+Status ConfigJson::CheckKeys() const {
+  const JsonTape& tape = text_->tape;
+  std::unordered_set<std::string_view> keys;
+  for (uint32_t object = 0; object < tape.tokens().size(); ++object) {
+    if (tape[object].kind != JsonKind::kObject) continue;
+    keys.clear();
+    for (uint32_t i = object + 1; i < tape[object].end; i = tape[i + 1].end) {
+      const std::string_view key = text_->Text(i);
+      if (keys.insert(key).second) continue;
+      return ConfigValue(text_.get(), i)
+          .Error("the key '" + base::Shortened(key, 100) + "' stands twice",
+                 "leave one of the two out");
+    }
+  }
+  return Status::Ok();
 }
 
 Result<ConfigJson> ConfigJson::Read(const std::string& path) {

@@ -55,10 +55,15 @@ class ConfigJson {
   ConfigJson& operator=(ConfigJson&&) noexcept;
   ~ConfigJson();
 
-  /// `path` is for error texts. Errors: InvalidArgument, with line and column.
-  static Result<ConfigJson> Parse(std::string text, std::string path);
+  /// `path` is for error texts; where there is none they begin with `what`, which is what they call
+  /// the text. Errors: InvalidArgument, with line and column.
+  static Result<ConfigJson> Parse(std::string text, std::string path,
+                                  std::string what = "the file");
   /// Errors: also NotFound, Io, LimitExceeded (more than kMaxBytes).
   static Result<ConfigJson> Read(const std::string& path);
+
+  /// Error that names a key that stands twice in one object, of which only the last is read.
+  Status CheckKeys() const;
 
   ConfigValue root() const { return {text_.get(), 0}; }
 

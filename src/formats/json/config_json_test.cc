@@ -63,5 +63,25 @@ TEST(ConfigJson, BrokenFilesNameTheirPlace) {
   EXPECT_EQ(error(std::string(400, '[')).code(), StatusCode::kInvalidArgument);
 }
 
+TEST(ConfigJson, WhatStandsInNoFileIsCalledByItsName) {
+  const auto parse = [](std::string text) {
+    return ConfigJson::Parse(std::move(text), {}, "the request's body");
+  };
+  EXPECT_EQ(parse(" ").status().ToString(), "the request's body is empty; write a JSON object");
+  EXPECT_EQ(parse("{\"a\": bad}").status().ToString(),
+            "the request's body: something that is no JSON value, line 1, column 7; correct the "
+            "request's body; it must be JSON, # and // begin comments");
+  EXPECT_EQ(parse("{\"a\": 1}")->root().Find("a")->Bool("a").status().ToString(),
+            "the request's body: a must be true or false, line 1, column 7");
+}
+
+TEST(ConfigJson, AKeyThatStandsTwiceIsNamed) {
+  EXPECT_TRUE(Config(R"({"a": {"a": 1}, "b": [{"a": 1}, {"a": 2}]})").CheckKeys().ok());
+  EXPECT_EQ(Config("{\"a\": 1,\n \"b\": 2, \"a\": 3}").CheckKeys().ToString(),
+            "the key 'a' stands twice, line 2, column 10; leave one of the two out: compare.json");
+  EXPECT_EQ(Config(R"([{"x": {"k": 1, "\u006b": 2}}])").CheckKeys().fact(),
+            "the key 'k' stands twice, line 1, column 17");
+}
+
 }  // namespace
 }  // namespace msprobe::formats
