@@ -91,7 +91,7 @@ void WritePath(const visfile::UnitSource& unit, NodeRef node, bool alone, int64_
 
 /// "12.12,13.-1" → rows. Errors: InvalidArgument.
 Result<std::vector<RowIds>> RowsOf(const RequestQuery& query, const visfile::UnitIndex& unit) {
-  constexpr size_t kMaxRows = 200;
+  constexpr size_t kMaxRows = 200;  // as in web/src/api/source.ts
   MSPROBE_ASSIGN_OR_RETURN(std::string_view text, query.Text("of"));
   const auto id_of = [](std::string_view part, size_t count) -> std::optional<uint32_t> {
     if (part == "-1") return kNoNode;
@@ -99,7 +99,12 @@ Result<std::vector<RowIds>> RowsOf(const RequestQuery& query, const visfile::Uni
     return id && *id < count ? std::optional(static_cast<uint32_t>(*id)) : std::nullopt;
   };
   std::vector<RowIds> rows;
-  while (!text.empty() && rows.size() < kMaxRows) {
+  while (!text.empty()) {
+    if (rows.size() == kMaxRows) {
+      return InvalidArgumentError(
+          "the parameter 'of' may name " + std::to_string(kMaxRows) + " rows at most",
+          "ask for the others in another request");
+    }
     const std::string_view part = text.substr(0, text.find(','));
     text.remove_prefix(std::min(text.size(), part.size() + 1));
     const size_t dot = part.find('.');
@@ -113,6 +118,14 @@ Result<std::vector<RowIds>> RowsOf(const RequestQuery& query, const visfile::Uni
     rows.push_back({*target, *golden});
   }
   return rows;
+}
+
+/// Whether the list is followed forwards. Errors: InvalidArgument.
+Result<bool> IsForward(const RequestQuery& query) {
+  const std::string_view direction = query.Find("dir").value_or("1");
+  if (direction == "1" || direction == "-1") return direction == "1";
+  return InvalidArgumentError(
+      "the parameter 'dir' must be 1, the next node, or -1, the one before");
 }
 
 Result<NodeFilter> FilterOf(const RequestQuery& query, const UnitContext& context) {
@@ -219,13 +232,13 @@ Status Api::Seek(const Call& call) {
   JsonWriter* const json = call.json;
   MSPROBE_ASSIGN_OR_RETURN(const UnitContext context, FindUnit(call.query));
   MSPROBE_ASSIGN_OR_RETURN(const NodeRef from, NodeOf(call.query, context.index()));
-  MSPROBE_ASSIGN_OR_RETURN(const int64_t direction, call.query.Int("dir", 1, -1, 1));
+  MSPROBE_ASSIGN_OR_RETURN(const bool forward, IsForward(call.query));
   MSPROBE_ASSIGN_OR_RETURN(const NodeFilter filter, FilterOf(call.query, context));
   MSPROBE_ASSIGN_OR_RETURN(const int64_t with_path, call.query.Int("path", 0, 0, 1));
   MSPROBE_ASSIGN_OR_RETURN(const int64_t alone, call.query.Int("alone", 0, 0, 1));
   MSPROBE_ASSIGN_OR_RETURN(const int64_t page, call.query.Int("page", 0, 0, kMaxPage));
   json->BeginObject().Key("item");
-  const auto found = SeekNode(context.index(), from, direction > 0, filter);
+  const auto found = SeekNode(context.index(), from, forward, filter);
   if (!found) {
     json->Null().EndObject();
     return Status::Ok();

@@ -18,6 +18,12 @@ using testing::Not;
 
 constexpr std::string_view kTop = "&u=0&t=0&g=0";
 
+std::string Repeated(std::string_view text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += text;
+  return all;
+}
+
 /// The same questions about both formats.
 class ViewerApiTest : public testing::TestWithParam<std::string> {
  protected:
@@ -141,6 +147,10 @@ TEST_P(ViewerApiTest, BadRequestsAreErrorsWithAFact) {
       {"inside", query_ + "&u=0&of=0"},
       {"inside", query_ + "&u=0&of=0.0,0.99999"},
       {"inside", query_ + "&u=0&of=0.-2"},
+      {"inside", query_ + "&u=0&of=0.0" + Repeated(",0.0", 200)},
+      {"seek", query_ + "&u=0&side=t&id=0&by=suspicious&dir=0"},
+      {"seek", query_ + "&u=0&side=t&id=0&by=suspicious&dir=2"},
+      {"seek", query_ + "&u=0&side=t&id=0&by=suspicious&dir="},
       {"path", query_ + "&u=0&side=t&id=1&page=1001"},
       {"path", query_ + "&u=0&name=none"},
       {"search", query_ + "&u=0&q=a*b*c*d*e*f*g*h*i*j*k*l*m*n*o*p*q"},
@@ -155,6 +165,7 @@ TEST_P(ViewerApiTest, BadRequestsAreErrorsWithAFact) {
     EXPECT_THAT(response.body, HasSubstr(R"({"error":{"fact":")")) << route;
   }
   EXPECT_EQ(asker.Ask("rows", query_, "PUT").status, 404);
+  EXPECT_EQ(asker.Ask("inside", query_ + "&u=0&of=0.0" + Repeated(",0.0", 199)).status, 200);
 }
 
 TEST_P(ViewerApiTest, ManyThreadsAskAtOnce) {

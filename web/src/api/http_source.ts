@@ -1,6 +1,13 @@
 /** The viewer's API over HTTP. */
 
-import { ApiError, type Found, type NodeRef, type Source, type UnitRef } from "./source";
+import {
+  ApiError,
+  type Found,
+  MOST_ROWS_AT_ONCE,
+  type NodeRef,
+  type Source,
+  type UnitRef,
+} from "./source";
 import type {
   Filter,
   Inside,
@@ -101,7 +108,9 @@ export class HttpSource implements Source {
     );
 
   inside: Source["inside"] = async (unit, of, limit, signal) => {
-    const text = of.map(([t, g]) => `${t}.${g}`).join(",");
+    // The others are asked for when these have come.
+    const asked = of.slice(0, MOST_ROWS_AT_ONCE);
+    const text = asked.map(([t, g]) => `${t}.${g}`).join(",");
     return (
       await this.get<{ inside: Inside[] }>(
         "inside",

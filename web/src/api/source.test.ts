@@ -5,7 +5,7 @@ import { transformer } from "../../test_server/graphs";
 import { startServer } from "../../test_server/server";
 import { EmbeddedSource } from "./embedded_source";
 import { HttpSource } from "./http_source";
-import { ApiError, type Source } from "./source";
+import { ApiError, MOST_ROWS_AT_ONCE, type Source } from "./source";
 import type { ReadyFile } from "./types";
 
 const FILE = "compare_step*_rank*_20261129.vis";
@@ -227,4 +227,17 @@ it("asks for the version of a file that it opened, until the file is opened anew
     "GET open?file=a.vis&u=1",
     "DELETE matches?file=a.vis&u=1&v=8",
   ]);
+});
+
+it("looks into no more rows at once than the server takes", async () => {
+  const asked: string[] = [];
+  vi.stubGlobal("fetch", async (address: string) => {
+    asked.push(new URL(address, "http://server").searchParams.get("of") ?? "");
+    return Response.json({ inside: [] });
+  });
+  const of = Array.from({ length: 201 }, (_, id) => [id, -1] as const);
+  await new HttpSource("/api/").inside({ file: "a.vis", u: 0 }, of, 100);
+  vi.unstubAllGlobals();
+  expect(asked.map((text) => text.split(",").length)).toEqual([MOST_ROWS_AT_ONCE]);
+  expect(asked[0]).toMatch(/^0\.-1,.*,199\.-1$/);
 });

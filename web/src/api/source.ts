@@ -33,6 +33,9 @@ export class ApiError extends Error {
 /** What a page takes for the last action. */
 export type LastAction = IdPair & { count: number };
 
+/** The server refuses to look into more rows at once. */
+export const MOST_ROWS_AT_ONCE = 200;
+
 /** A place in a file: unit `u` is one step and rank. */
 export interface UnitRef {
   file: string;
