@@ -19,6 +19,7 @@ using formats::YamlFile;
 
 Result<AllowList::Entry> ReadEntry(const YAML::Node& node, const YamlFile& file) {
   if (!node.IsMap()) return file.Bad(node.Mark(), "an entry is not 'name' and 'reason'");
+  MSPROBE_RETURN_IF_ERROR(file.CheckKeys(node));
   AllowList::Entry entry;
   for (const auto& member : node) {
     const std::string key = member.first.IsScalar() ? member.first.Scalar() : "";

@@ -72,6 +72,12 @@ TEST_F(GateTest, OthersFailAndStaleEntriesAreNamed) {
                                          HasSubstr("'*older*'")));
 }
 
+TEST_F(GateTest, AnEntryOfTheListHasOneReason) {
+  const auto list = AllowList::Parse("allow:\n- name: a\n  reason: r\n  reason: s\n", "a.yaml");
+  EXPECT_EQ(list.status().ToString(),
+            "line 4 of the allow-list: 'reason' stands twice; leave one of the two out: a.yaml");
+}
+
 TEST_F(GateTest, OtherLevelsStayAsTheyAre) {
   units_[0].culprit_count = 1;
   Allow("allow:\n");

@@ -62,6 +62,7 @@ Result<ToleranceProfile::Rule> ReadRule(const YAML::Node& rule, const YamlFile& 
   if (!rule.IsMap() || !rule["name"] || !rule["bound"]) {
     return file.Bad(rule.Mark(), "a rule is not {name: ..., bound: ...}");
   }
+  MSPROBE_RETURN_IF_ERROR(file.CheckKeys(rule));
   const YAML::Node name = rule["name"];
   if (!name.IsScalar() || name.Scalar().empty()) {
     return file.Bad(name.Mark(), "the name of a rule is not a text");
@@ -106,6 +107,8 @@ Status ReadRoundings(const YAML::Node& roundings, const YamlFile& file, Toleranc
     if (UnitRoundoff(dtype) == 0) {
       return file.Bad(entry.first.Mark(), "'" + name + "' is not a dtype that rounds");
     }
+    // Also by another name of it.
+    if (profile->Roundings(dtype)) return file.Twice(entry.first);
     MSPROBE_ASSIGN_OR_RETURN(const double count, ReadNumber(entry.second, name, file));
     profile->SetRoundings(dtype, count);
   }
@@ -117,6 +120,7 @@ Result<ToleranceProfile> ReadDocument(const YAML::Node& document, const YamlFile
   if (!document.IsMap() || document.size() == 0) {
     return file.Bad(document.Mark(), "neither 'rules' nor 'roundings'");
   }
+  MSPROBE_RETURN_IF_ERROR(file.CheckKeys(document));
   for (const auto& entry : document) {
     const std::string key = entry.first.IsScalar() ? entry.first.Scalar() : std::string();
     if (key == "rules") {

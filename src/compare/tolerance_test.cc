@@ -89,6 +89,14 @@ TEST(ToleranceProfile, ErrorsNameTheLine) {
               HasSubstr("'arguments' of a is not a list of names"));
   EXPECT_THAT(fact("roundings: {int32: 4}"), HasSubstr("'int32' is not a dtype that rounds"));
   EXPECT_THAT(fact("rules: ["), HasSubstr("of the tolerances"));
+  EXPECT_EQ(fact("rules: []\nroundings: {float32: 1}\nrules: []"),
+            "line 3 of the tolerances: 'rules' stands twice");
+  EXPECT_EQ(fact("rules:\n- name: a\n  bound: 1\n  bound: 2"),
+            "line 4 of the tolerances: 'bound' stands twice");
+  EXPECT_THAT(fact("rules:\n- {name: a, bound: 1, name: b}"), HasSubstr("'name' stands twice"));
+  EXPECT_THAT(fact("roundings: {float32: 4, float32: 5}"), HasSubstr("'float32' stands twice"));
+  EXPECT_THAT(fact("roundings: {float32: 4, torch.float32: 5}"),
+              HasSubstr("'torch.float32' stands twice"));
 }
 
 }  // namespace

@@ -3,6 +3,9 @@
 #include <yaml-cpp/eventhandler.h>
 
 #include <sstream>
+#include <unordered_set>
+
+#include "base/shortened.h"
 
 namespace msprobe::formats {
 
@@ -56,6 +59,20 @@ Status YamlFile::Bad(const YAML::Mark& mark, const std::string& fact) const {
     line = "line " + std::to_string(mark.line + 1) + " of the " + std::string(what) + ": ";
   }
   return InvalidArgumentError(line + fact, advice, path);
+}
+
+Status YamlFile::Twice(const YAML::Node& key) const {
+  const std::string fact = "'" + base::Shortened(key.Scalar(), 100) + "' stands twice";
+  return InvalidArgumentError(Bad(key.Mark(), fact).fact(), "leave one of the two out", path);
+}
+
+Status YamlFile::CheckKeys(const YAML::Node& map) const {
+  std::unordered_set<std::string> keys;
+  for (const auto& entry : map) {
+    const bool is_new = !entry.first.IsScalar() || keys.insert(entry.first.Scalar()).second;
+    if (!is_new) return Twice(entry.first);
+  }
+  return Status::Ok();
 }
 
 }  // namespace msprobe::formats

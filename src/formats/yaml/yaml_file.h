@@ -19,6 +19,10 @@ struct YamlFile {
 
   /// "line 3 of the layer mapping: <fact>"; without the line where nobody knows it.
   Status Bad(const YAML::Mark& mark, const std::string& fact) const;
+  /// "line 3 of the layer mapping: '<key>' stands twice".
+  Status Twice(const YAML::Node& key) const;
+  /// The same for the first key that stands twice in a map: yaml-cpp keeps both, and says nothing.
+  Status CheckKeys(const YAML::Node& map) const;
 };
 
 /// Where a second document begins that says anything; null: there is none. Throws what yaml-cpp

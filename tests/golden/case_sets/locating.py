@@ -170,6 +170,7 @@ def profiles():
             ("bad_bound", "a bound that is no number", "rules:\n- {name: a, bound: much}\n"),
             ("negative", "a bound below 0", "rules:\n- {name: a, bound: -1}\n"),
             ("other_key", "a rule with another key", "rules:\n- {name: a, bound: 1, why: b}\n"),
+            ("doubled_key", "a key that stands twice", "rules:\n- {name: a, bound: 1, bound: 2}\n"),
             ("no_dtype", "roundings of what does not round", "roundings: {int32: 1}\n")):
         case(f"tolerance/{name}", f"profile: {summary} is named with its line",
              COMPARE + " --tolerance t.yaml", {**SAME, "t.yaml": text})
