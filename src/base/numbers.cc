@@ -1,5 +1,6 @@
 #include "base/numbers.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <clocale>
@@ -28,6 +29,20 @@ void AppendDouble(double value, std::string* out) {
   const std::string_view digits(text.data(), static_cast<size_t>(end - text.data()));
   out->append(digits);
   if (!scientific && digits.find('.') == std::string_view::npos) out->append(".0");
+}
+
+std::string_view JsonNumberText(std::string_view text) {
+  std::string_view word = text;
+  const bool negative = word.starts_with('-');
+  if (negative || word.starts_with('+')) word.remove_prefix(1);
+  const auto is = [word](std::string_view lower) {
+    return std::ranges::equal(word, lower, {}, [](char c) {
+      return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    });
+  };
+  if (is("nan")) return "NaN";
+  if (is("inf") || is("infinity")) return negative ? "-Infinity" : "Infinity";
+  return text;
 }
 
 std::optional<double> ParseDouble(std::string_view token) {

@@ -23,6 +23,10 @@ void AppendDouble(double value, std::string* out);
 /// Reads a JSON number token or NaN, Infinity, -Infinity, which Python's json writes.
 std::optional<double> ParseDouble(std::string_view token);
 
+/// NaN and infinities as C, Python or numpy print them ("nan", "-inf", "INFINITY"), spelled as
+/// Python's json does; any other text as it is.
+std::string_view JsonNumberText(std::string_view text);
+
 /// Non-negative decimal without sign; nullopt for anything else or on overflow.
 std::optional<uint64_t> ParseUnsigned(std::string_view text);
 

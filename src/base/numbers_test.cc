@@ -46,6 +46,21 @@ TEST(NumbersTest, ParseDoubleTakesJsonTokensOnly) {
   }
 }
 
+TEST(NumbersTest, WhatOthersPrintIsSpelledAsInJson) {
+  for (const char* word : {"nan", "NaN", "NAN", "-nan", "+nan"}) {
+    EXPECT_EQ(JsonNumberText(word), "NaN") << word;
+  }
+  for (const char* word : {"inf", "Inf", "+inf", "infinity", "Infinity", "INFINITY"}) {
+    EXPECT_EQ(JsonNumberText(word), "Infinity") << word;
+  }
+  for (const char* word : {"-inf", "-INF", "-infinity", "-Infinity"}) {
+    EXPECT_EQ(JsonNumberText(word), "-Infinity") << word;
+  }
+  for (const char* word : {"", "-", "na", "nano", "infinit", "--inf", "1.5", "+1"}) {
+    EXPECT_EQ(JsonNumberText(word), word);
+  }
+}
+
 TEST(NumbersTest, RoundTripOfHardCases) {
   for (const double value : {1.0 / 3, 2.2250738585072014e-308, 9007199254740993.0, 1e22, 1e23}) {
     EXPECT_EQ(ParseDouble(Text(value)), value);

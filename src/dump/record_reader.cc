@@ -363,8 +363,9 @@ Statistic RecordBuilder::ReadStatistic(uint32_t index) {
   } else if (token.kind == JsonKind::kNumber && !record_.parse_numbers) {
     statistic.state = Statistic::State::kNumber;
   } else if (token.kind == JsonKind::kNumber || token.kind == JsonKind::kString) {
-    // Some writers put NaN and Infinity in quotes.
-    if (const auto number = base::ParseDouble(token.raw())) {
+    // Some writers put NaN and infinities in quotes, as they print them.
+    if (token.kind == JsonKind::kString) statistic.text = base::JsonNumberText(token.raw());
+    if (const auto number = base::ParseDouble(statistic.text)) {
       statistic.number = *number;
       statistic.state = Statistic::State::kNumber;
     }

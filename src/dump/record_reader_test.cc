@@ -215,6 +215,20 @@ TEST_F(RecordReaderTest, StatisticsOfOtherShapes) {
   EXPECT_EQ(value(1).mean.state, Statistic::State::kAbsent);
 }
 
+TEST_F(RecordReaderTest, QuotedNanAndInfinityAreReadInAnyCase) {
+  ASSERT_TRUE(Read("Torch.f.0.forward", R"({"output": [{"type": "torch.Tensor",
+      "dtype": "torch.float32", "shape": [], "Max": "inf", "Min": "-Infinity", "Mean": "nan",
+      "Norm": "1.5"}]})")
+                  .ok());
+  EXPECT_EQ(value(0).max.number, INFINITY);
+  EXPECT_EQ(value(0).max.text, "Infinity");
+  EXPECT_EQ(value(0).min.number, -INFINITY);
+  EXPECT_TRUE(value(0).mean.has_number());
+  EXPECT_TRUE(std::isnan(value(0).mean.number));
+  EXPECT_EQ(value(0).mean.text, "NaN") << "as all that is written from here on spells it";
+  EXPECT_EQ(value(0).norm.number, 1.5);
+}
+
 TEST_F(RecordReaderTest, OfEqualKeysTheLastCounts) {
   EXPECT_EQ(Shown("Torch.f.0.forward", R"({"output": [1], "input_kwargs": {"a": 1, "b": 2, "a": 3},
       "output": [{"type": "x", "type": "int", "value": 4, "value": 5}]})"),

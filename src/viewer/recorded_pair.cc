@@ -68,6 +68,7 @@ std::string_view FieldOf(const RecordedValue& recorded, std::string_view field) 
 Statistic StatisticOf(std::string_view text) {
   if (text.empty()) return {};
   if (text == "null" || text == "None") return {Statistic::State::kNull, 0, text};
+  text = base::JsonNumberText(text);  // a .vis has "nan" and "inf", as Python prints them
   const std::optional<double> number = base::ParseDouble(text);
   if (number) return {Statistic::State::kNumber, *number, text};
   if (text == "True" || text == "true") return {Statistic::State::kNumber, 1, text};

@@ -40,6 +40,15 @@ TEST(PairMetrics, BooleansAreComparedAsNumbers) {
   }
 }
 
+TEST(PairMetrics, NanAndInfinityAreNumbers) {
+  const RecordedNode whole = Node("torch.float32", "2", "1");
+  for (const char* text : {"nan", "NaN", "inf", "-inf"}) {
+    const PairVerdict verdict = Compared(Node("torch.float32", text, "1"), whole);
+    EXPECT_EQ(verdict.status, compare::NodeStatus::kError) << text;
+    EXPECT_THAT(verdict.reason, testing::HasSubstr("NaN or infinity on one side only")) << text;
+  }
+}
+
 TEST(PairMetrics, WhatIsNoNumberIsNotCompared) {
   const RecordedNode odd = Node("torch.float32", "much", "1");
   const PairVerdict verdict = Compared(odd, Node("torch.float32", "2", "1"));
