@@ -56,6 +56,10 @@ Status DumpJsonReader::ReadTopLevel(base::Diagnostics* diagnostics) {
                                     "give a directory that the collection has written",
                                     file_.path());
       }
+      if (has_data_) {
+        diagnostics->Add(base::DiagnosticKind::kNote,
+                         file_.Corrupt("has \"data\" more than once: the last one counts"));
+      }
       has_data_ = true;
       MSPROBE_RETURN_IF_ERROR(ReadData(&scanner, &torn));
       if (torn) break;
@@ -139,6 +143,7 @@ void DumpJsonReader::IndexNames(base::Diagnostics* diagnostics) {
   index_ = NameIndex(entries_.size());
   const auto name_of = [this](EntryId id) { return name(id); };
   EntryId kept = 0;
+  EntryId first_repeated = kNoEntry;
   for (const Entry& entry : entries_) {
     entries_[kept] = entry;
     const EntryId earlier = index_.Insert(name(kept), kept, name_of);
@@ -148,13 +153,21 @@ void DumpJsonReader::IndexNames(base::Diagnostics* diagnostics) {
     }
     // As Python reads it: the place of the first, the value of the last.
     entries_[earlier] = entry;
-    diagnostics->Add(base::DiagnosticKind::kNote,
-                     CorruptError(file_.name() + " records " + std::string(name(earlier)) +
-                                      " more than once: the last record counts",
-                                  {}, file_.path()));
+    if (first_repeated == kNoEntry) first_repeated = earlier;
   }
+  const size_t left_out = entries_.size() - kept;
   entries_.resize(kept);
   entries_.shrink_to_fit();
+  if (left_out > 0) ReportRepeated(first_repeated, left_out, diagnostics);
+}
+
+void DumpJsonReader::ReportRepeated(EntryId first, size_t left_out,
+                                    base::Diagnostics* diagnostics) const {
+  diagnostics->Add(
+      base::DiagnosticKind::kNote,
+      file_.Corrupt("records " + std::string(name(first)) +
+                    " more than once: the last record of a name counts, " +
+                    std::to_string(left_out) + (left_out == 1 ? " is left out" : " are left out")));
 }
 
 EntryId DumpJsonReader::Find(std::string_view name) const {

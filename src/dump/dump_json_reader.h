@@ -55,6 +55,7 @@ class DumpJsonReader {
   Status AddEntry(std::string_view raw_name, std::string_view value);
   void TakeHeaderValue(std::string_view key, std::string_view value);
   void IndexNames(base::Diagnostics* diagnostics);
+  void ReportRepeated(EntryId first, size_t left_out, base::Diagnostics* diagnostics) const;
   Status CheckTask();
 
   JsonFile file_;

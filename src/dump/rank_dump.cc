@@ -205,7 +205,11 @@ Result<std::filesystem::path> TensorFileIn(const std::filesystem::path& director
   std::filesystem::path path = directory / data_name;
   bool exists = false;
   if (IsRegularFile(path, &exists)) return path;
-  if (exists) return InvalidArgumentError("not a regular file", {}, path.string());
+  if (exists) {
+    return InvalidArgumentError("not a regular file",
+                                "put the tensor file itself there, no link and no directory",
+                                path.string());
+  }
   return NotFoundError("the tensor file is missing", "copy dump_tensor_data along with dump.json",
                        path.string());
 }
