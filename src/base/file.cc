@@ -313,6 +313,13 @@ Status CreateDirectories(const std::filesystem::path& path,
       return InvalidArgumentError("a file stands where a directory is needed",
                                   "choose another path or move the file away", built.string());
     }
+    const bool refused = errno == EACCES;  // what the link leads to may be there
+    if (!refused && ::lstat(built.c_str(), &info) == 0 && S_ISLNK(info.st_mode)) {
+      return InvalidArgumentError(
+          "a link that leads nowhere stands where a directory is needed",
+          "make the directory that it leads to, remove the link or choose another path",
+          built.string());
+    }
     return IoError("cannot create the directory", error_number, built.string());
   }
   return Status::Ok();

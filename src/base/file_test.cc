@@ -114,6 +114,19 @@ TEST_F(FileTest, DirectoriesAreMadeWhereALinkLeads) {
   EXPECT_FALSE(fs::exists(directory_ / "out"));
 }
 
+TEST_F(FileTest, ALinkThatLeadsNowhereIsNamed) {
+  fs::create_symlink("gone", directory_ / "link");
+  fs::create_symlink("circle", directory_ / "circle");
+  for (const char* link : {"link", "circle"}) {
+    EXPECT_EQ(
+        CreateDirectories(directory_ / link / "out").ToString(),
+        "a link that leads nowhere stands where a directory is needed; make the directory that "
+        "it leads to, remove the link or choose another path: " +
+            (directory_ / link).string());
+  }
+  EXPECT_FALSE(fs::exists(directory_ / "gone"));
+}
+
 TEST_F(FileTest, SmallFileHasALimit) {
   Write(directory_ / "f", "12345");
   EXPECT_EQ(*ReadSmallFile(directory_ / "f", 5), "12345");

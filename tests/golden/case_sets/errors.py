@@ -67,6 +67,14 @@ def dumps():
          {"npu": dump, "bench": dump, "secret.npy": floats([1.0])})
 
 
+def repeated():
+    dump = small()
+    records = [f'"{name}": {json.dumps(record)}' for name, record in dump.data.items()]
+    dump.texts["dump.json"] = json.dumps(dump.head)[:-1] + ', "data": {' + ", ".join(records * 2) + "}}"
+    case("errors/repeated_names", "records whose names were there before are told in one line", BUILD,
+         {"npu": dump})
+
+
 def without_calls():
     for name, summary, level, text in (
             ("empty", "level L1: construct.json is empty", "L1", "{}"),
@@ -86,6 +94,8 @@ def outputs():
     case("errors/output_is_a_file", "OUT is a file", BOTH, {**pair, "out": "x"})
     case("errors/output_below_a_file", "a parent of OUT is a file", BOTH + "/deep",
          {**pair, "out": "x"})
+    case("errors/output_is_a_broken_link", "OUT is a link to nothing", BOTH, pair,
+         prepare=["ln -s gone out"])
     case("errors/output_refused", "OUT cannot be made", "msprobe graph npu bench -o /proc/out",
          pair)
     case("errors/disk_full", "no room for the .vis: no half file stays", BOTH, pair,
@@ -158,6 +168,7 @@ def inspect():
 
 def make():
     dumps()
+    repeated()
     without_calls()
     outputs()
     inspect()
