@@ -2,6 +2,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,16 +26,17 @@ namespace {
   throw nb::value_error(text.c_str());
 }
 
+nb::object TextObject(std::string_view text) {
+  return nb::steal(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+}
+
 nb::object CellObject(const visfile::Statement& row, int column) {
   using Kind = visfile::Statement::Kind;
   switch (row.kind(column)) {
     case Kind::kInt: return nb::int_(row.Int(column));
     case Kind::kDouble: return nb::float_(row.Double(column));
-    case Kind::kText: {
-      const std::string_view text = row.Text(column);
-      return nb::steal(
-          PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
-    }
+    case Kind::kText: return TextObject(row.Text(column));
     case Kind::kBlob: {
       const std::string_view bytes = row.Blob(column);
       return nb::bytes(bytes.data(), bytes.size());
@@ -42,6 +44,13 @@ nb::object CellObject(const visfile::Statement& row, int column) {
     case Kind::kNull: break;
   }
   return nb::none();
+}
+
+/// Whether something that was recorded is lost, and not only told.
+bool IsDamage(const base::Diagnostic& entry) {
+  return entry.kind == base::DiagnosticKind::kTornTail ||
+         entry.kind == base::DiagnosticKind::kUnreadableRecord ||
+         entry.status.code() == StatusCode::kCorrupt;
 }
 
 /// Rows as tuples.
@@ -76,7 +85,7 @@ class Tables {
     job.layer_mapping = layer_mapping;
     job.ignore_classes = !layer_mapping.empty();
     job.threads = threads;
-    Result<app::QueryTables> tables = Opened(job);
+    Result<app::QueryTables> tables = Open(job);
     if (!tables.ok()) Throw(tables.status());
     tables_ = std::move(tables).value();
     for (const report::UnitSummary& unit : tables_.results().units) {
@@ -92,6 +101,26 @@ class Tables {
     return report::RunReportJson(report, results.seconds, 0);
   }
 
+  /// What of the dumps is damaged: of each kind of damage the first, and how many more there are.
+  nb::list Damage() const {
+    struct Kind {
+      std::string first;
+      size_t count = 0;
+    };
+    std::array<Kind, base::kDiagnosticKindCount> kinds;
+    for (const base::Diagnostic& entry : diagnostics_.entries()) {
+      Kind& kind = kinds[static_cast<size_t>(entry.kind)];
+      if (IsDamage(entry) && kind.count++ == 0) kind.first = entry.status.ToString();
+    }
+    nb::list texts;
+    for (Kind& kind : kinds) {
+      if (kind.count == 0) continue;
+      if (kind.count > 1) kind.first += " (and " + std::to_string(kind.count - 1) + " more)";
+      texts.append(TextObject(kind.first));
+    }
+    return texts;
+  }
+
   nb::tuple Query(std::string_view sql, uint64_t limit, double seconds) {
     ListTaker taker;
     const Result<bool> more = tables_.Run(sql, {seconds, limit}, &taker);
@@ -100,12 +129,12 @@ class Tables {
   }
 
  private:
-  static Result<app::QueryTables> Opened(const app::UnitJob& job) {
+  Result<app::QueryTables> Open(const app::UnitJob& job) {
     const nb::gil_scoped_release release;
-    base::Diagnostics diagnostics;  // what is damaged stands in the report
-    return app::QueryTables::Open(job, nullptr, &diagnostics);
+    return app::QueryTables::Open(job, nullptr, &diagnostics_);
   }
 
+  base::Diagnostics diagnostics_;
   app::QueryTables tables_;
 };
 
@@ -121,6 +150,7 @@ NB_MODULE(_compare, m) {
            nb::arg("target"), nb::arg("golden"), nb::kw_only(), nb::arg("match"),
            nb::arg("fuzzy_match"), nb::arg("layer_mapping"), nb::arg("threads"))
       .def("report", &msprobe::python::Tables::Report)
+      .def("damage", &msprobe::python::Tables::Damage)
       .def("query", &msprobe::python::Tables::Query, nb::arg("sql"), nb::kw_only(),
            nb::arg("limit"), nb::arg("seconds"), "Returns (columns, rows).");
 }

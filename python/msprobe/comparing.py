@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import importlib
 import json
+import operator
 import os
+import warnings
 from dataclasses import dataclass, field, fields
 from html import escape
 from typing import TYPE_CHECKING, Any, Callable, Iterator, Optional, Sequence
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 _SHOWN_ROWS = 50
 _QUERY_SECONDS = 600.0
+_MOST_THREADS = 4096  # as -j of the command
 
 
 @dataclass(frozen=True)
@@ -266,9 +269,14 @@ def compare(target: str | os.PathLike[str], golden: str | os.PathLike[str], *,
 def load_dump(directory: str | os.PathLike[str]) -> Dump:
     """Reads a dump: a rank, or a directory of ranks or steps.
 
+    What of it is damaged, as a dump.json that was cut off when its program was killed, is missing in
+    the Dump and told by a warning.
     Errors: FileNotFoundError (it is not there), ValueError (a rank cannot be read).
     """
-    return Dump(_open(directory, "", "strict", False, None, 0))
+    tables = _open(directory, "", "strict", False, None, 0)
+    for text in tables.damage():
+        warnings.warn(text, stacklevel=2)
+    return Dump(tables)
 
 
 def _open(target: str | os.PathLike[str], golden: str | os.PathLike[str], match: str,
@@ -277,7 +285,18 @@ def _open(target: str | os.PathLike[str], golden: str | os.PathLike[str], match:
     core = importlib.import_module("msprobe._compare")
     return core.Tables(os.fspath(target), os.fspath(golden), match=match, fuzzy_match=fuzzy_match,
                        layer_mapping=os.fspath(layer_mapping) if layer_mapping else "",
-                       threads=threads)
+                       threads=_thread_count(threads))
+
+
+def _thread_count(threads: Any) -> int:
+    try:
+        count = operator.index(threads)
+    except TypeError:
+        count = -1
+    if not 0 <= count <= _MOST_THREADS:
+        raise ValueError(f"threads is {threads!r}; give a number of threads from 1 to "
+                         f"{_MOST_THREADS}, or 0 for all cores")
+    return count
 
 
 def _entries(dump: Dump) -> Iterator[Entry]:

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import msprobe
@@ -148,6 +149,57 @@ def test_errors_are_pythons_own():
         msprobe.load_dump(DIVERGED / "npu").query(
             "with recursive r(i) as (select 1 union all select i + 1 from r) "
             "select count(*) from r", seconds=0.1)
+
+
+@pytest.mark.parametrize("threads", [-1, 4097, 2**70, 1.5, "2", None])
+def test_threads_that_cannot_be_are_named(threads):
+    with pytest.raises(ValueError) as error:
+        msprobe.compare(DIVERGED / "npu", DIVERGED / "bench", threads=threads)
+    assert str(error.value) == (f"threads is {threads!r}; give a number of threads from 1 to 4096, "
+                                "or 0 for all cores")
+    assert msprobe.compare(DIVERGED / "npu", DIVERGED / "bench", threads=2).verdict == "diverged"
+
+
+def cut_off(dump_json):
+    text = dump_json.read_bytes()
+    dump_json.write_bytes(text[:len(text) * 2 // 3])
+
+
+def test_a_dump_that_was_cut_off_is_told(tmp_path):
+    shutil.copytree(DIVERGED / "npu", tmp_path / "npu")
+    cut_off(tmp_path / "npu/dump.json")
+    with pytest.warns(UserWarning) as told:
+        dump = msprobe.load_dump(tmp_path / "npu")
+    assert 0 < len(dump) < 6
+    assert len(told) == 1 and told[0].filename == __file__
+    text = str(told[0].message)
+    assert text.startswith("dump.json is cut off: it was read up to the last whole record")
+    assert text.endswith(f"`msprobe inspect --repair` makes the file whole: {tmp_path}/npu/dump.json")
+    found = msprobe.compare(tmp_path / "npu", DIVERGED / "bench")
+    assert any("cut off" in node.reason for node in found.not_compared)
+
+
+def test_each_kind_of_damage_is_told_once(tmp_path):
+    shutil.copytree(RANKS / "npu", tmp_path / "npu")
+    files = sorted((tmp_path / "npu").glob("step*/rank*/dump.json"))
+    for file in files[:3]:
+        cut_off(file)
+    text = files[3].read_text()
+    files[3].write_text(text.replace('"data": {', f'"data": {{"{RELU}": {{}},', 1))
+    with pytest.warns(UserWarning) as told:
+        msprobe.load_dump(tmp_path / "npu")
+    first, second = [str(one.message) for one in told]
+    assert first.endswith(f"{files[0]} (and 2 more)")
+    assert f"dump.json records {RELU} more than once" in second and str(files[3]) in second
+
+
+def test_whole_dumps_are_read_without_a_warning(tmp_path):
+    shutil.copytree(DIVERGED / "npu", tmp_path / "npu")
+    (tmp_path / "npu/construct.json").unlink()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for directory in (DIVERGED / "npu", RANKS / "npu", tmp_path / "npu"):
+            assert len(msprobe.load_dump(directory)) > 0
 
 
 def test_notebooks_show_escaped_names():
