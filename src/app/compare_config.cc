@@ -46,8 +46,12 @@ Result<CompareConfig> ReadCompareConfig(const std::filesystem::path& path,
   MSPROBE_ASSIGN_OR_RETURN(config.npu_path, ReadPath(root, kKeys[0]));
   MSPROBE_ASSIGN_OR_RETURN(config.bench_path, ReadPath(root, kKeys[1]));
   if (config.bench_path.empty() && root.Find(kKeys[1])) {
-    diagnostics->Add(base::DiagnosticKind::kNote,
-                     InvalidArgumentError("bench_path is empty: nothing is compared", {}, path));
+    diagnostics->Add(
+        base::DiagnosticKind::kNote,
+        InvalidArgumentError("bench_path is empty: nothing is compared",
+                             "give the directory of the dump to compare with, or leave "
+                             "bench_path out",
+                             path));
   }
   if (config.npu_path.empty()) {
     return root.Error("npu_path is missing", "give the directory of the dump to look at");

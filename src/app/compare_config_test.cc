@@ -45,6 +45,8 @@ TEST(CompareConfigTest, OnlyTheTargetIsRequired) {
   ASSERT_TRUE(emptied.ok()) << emptied.status().ToString();
   EXPECT_TRUE(emptied->bench_path.empty());
   EXPECT_EQ(diagnostics.count(base::DiagnosticKind::kNote), 2U);
+  EXPECT_EQ(diagnostics.entries().front().status.advice(),
+            "give the directory of the dump to compare with, or leave bench_path out");
   EXPECT_FALSE(Read("{\"bench_path\": \"a\"}", &diagnostics).ok());
 }
 

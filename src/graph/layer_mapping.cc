@@ -65,7 +65,10 @@ Result<LayerMapping> ReadDocument(const YAML::Node& document, const YamlFile& fi
                       "'" + text + "' has no 'child.path: golden.child.path' below it");
     }
     rules += entry.second.size();
-    if (rules > kMaxRules) return LimitExceededError("more than a million rules", {}, file.path);
+    if (rules > kMaxRules) {
+      return LimitExceededError("more than a million rules",
+                                "write fewer: an alias repeats all rules of its anchor", file.path);
+    }
     const auto [it, is_new] = mapping.by_class.try_emplace(text);
     if (!is_new) return file.Bad(name.Mark(), "'" + text + "' stands twice");
     MSPROBE_RETURN_IF_ERROR(ReadClass(text, entry.second, file, &it->second));

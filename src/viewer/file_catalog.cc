@@ -214,24 +214,22 @@ std::vector<CatalogEntry> FileCatalog::List(bool* truncated) const {
 }
 
 Result<ResolvedFile> FileCatalog::Resolve(std::string_view file) const {
+  constexpr const char* kChoose = "choose one of the list of files";
   if (file.find('\0') != std::string_view::npos || file.empty()) {
-    return InvalidArgumentError("the file's name is not valid");
+    return InvalidArgumentError("the file's name is not valid", kChoose);
   }
   const fs::path relative(file);
-  if (relative.is_absolute() || (!only_.empty() && file != only_)) {
-    return InvalidArgumentError("the file does not lie below the viewed directory", {},
-                                std::string(file));
-  }
+  const Status outside =
+      InvalidArgumentError("the file does not lie below the viewed directory",
+                           "view the directory that holds it", std::string(file));
+  if (relative.is_absolute() || (!only_.empty() && file != only_)) return outside;
   ResolvedFile resolved{root_, FileKind::kDump, {}};
   const Status gone =
       NotFoundError("the file is no longer there", "reload the list of files", std::string(file));
   struct stat info{};
   if (!Lookup(root_, &info)) return gone;
   for (const fs::path& part : relative) {
-    if (part == "..") {
-      return InvalidArgumentError("the file does not lie below the viewed directory", {},
-                                  std::string(file));
-    }
+    if (part == "..") return outside;
     if (part == "." || part.empty()) continue;
     if (!S_ISDIR(info.st_mode)) return gone;
     resolved.path /= part;
@@ -254,7 +252,7 @@ Result<ResolvedFile> FileCatalog::Resolve(std::string_view file) const {
     if (*file_kind == FileKind::kVis) resolved.members = {resolved.path};
   } else if (!S_ISDIR(info.st_mode) ||
              !(IsDump(resolved.path) || HoldsDumpTree(resolved.path, 0))) {
-    return InvalidArgumentError("neither a .vis, a .vis.db nor a dump", {}, std::string(file));
+    return InvalidArgumentError("neither a .vis, a .vis.db nor a dump", kChoose, std::string(file));
   }
   return resolved;
 }

@@ -52,6 +52,16 @@ TEST(FileCatalog, RefusesADirectoryThatCannotBeListed) {
   ::chmod(directory.path().c_str(), 0700);
 }
 
+TEST(FileCatalog, WhatCannotBeViewedComesWithAdvice) {
+  const base::ScratchDirectory directory("catalog");
+  std::ofstream(directory.path() / "readme.txt") << "x";
+  const Result<FileCatalog> catalog = FileCatalog::Create(directory.path());
+  ASSERT_TRUE(catalog.ok());
+  for (const char* name : {"", "/etc/passwd", "../a.vis", "readme.txt", "gone.vis"}) {
+    EXPECT_NE(catalog->Resolve(name).status().advice(), "") << name;
+  }
+}
+
 TEST(FileCatalog, ADirectoryThatFailsMeanwhileHasNoFurtherEntries) {
   const base::ScratchDirectory directory("catalog");
   const std::string group = "compare_step*_rank*_20260102030405.vis";

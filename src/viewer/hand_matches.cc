@@ -139,7 +139,8 @@ Status HandMatches::Add(visfile::UnitSource* unit, compare::CompareMode mode,
 Result<std::vector<IdPair>> HandMatches::Remove(visfile::UnitSource* unit,
                                                 compare::CompareMode mode,
                                                 const std::optional<IdPair>& pair) {
-  if (actions_.empty()) return NotFoundError("there is no match by hand to undo");
+  constexpr const char* kLook = "look at the matches as they are now";
+  if (actions_.empty()) return NotFoundError("there is no match by hand to undo", kLook);
   Action removed;
   if (!pair) {
     removed = std::move(actions_.back());
@@ -153,7 +154,7 @@ Result<std::vector<IdPair>> HandMatches::Remove(visfile::UnitSource* unit,
       break;
     }
     std::erase_if(actions_, [](const Action& action) { return action.empty(); });
-    if (removed.empty()) return NotFoundError("this pair was not made by hand");
+    if (removed.empty()) return NotFoundError("this pair was not made by hand", kLook);
   }
   for (const IdPair& made : removed) TakeBack(&unit->mutable_index(), made);
   SumUp(&unit->mutable_index(), mode);

@@ -84,7 +84,9 @@ TEST_P(HandMatchesTest, APairIsMeasuredSavedAndFoundAgain) {
   EXPECT_EQ(undone.status, 200) << undone.body;
   EXPECT_THAT(again.Get("list", query_ + "&by=unmatched"), HasSubstr(R"("total":1)"));
   EXPECT_FALSE(std::filesystem::exists(saved_));
-  EXPECT_EQ(again.Ask("matches", query_, "DELETE", "{}").status, 404);
+  const Response nothing = again.Ask("matches", query_, "DELETE", "{}");
+  EXPECT_EQ(nothing.status, 404);
+  EXPECT_THAT(nothing.body, HasSubstr("look at the matches as they are now"));
 }
 
 TEST_P(HandMatchesTest, TheDetailOfAPairHasItsMetrics) {
@@ -128,6 +130,29 @@ TEST_P(HandMatchesTest, BadBodiesAreRefused) {
     EXPECT_EQ(response.status, 400) << body;
   }
   EXPECT_FALSE(std::filesystem::exists(saved_));
+}
+
+TEST_P(HandMatchesTest, ErrorsOfABodyNameTheBodyAndNoFile) {
+  struct {
+    std::string_view method;
+    std::string_view body;
+    std::string_view said;
+  } const cases[] = {
+      {"POST", "", "the request's body is empty"},
+      {"POST", "{", "the request's body: "},
+      {"DELETE", "{]", "correct the request's body"},
+      {"POST", R"({"t":"1","g":1})", "the request's body: t must be a whole number"},
+      {"POST", R"({"t":1,"g":1,"t":2})", "the request's body: the key 't' stands twice"},
+      {"DELETE", R"({"last":{"t":1,"g":1,"count":1,"count":1}})", "the key 'count' stands twice"},
+  };
+  Asker asker(directory_.path());
+  for (const auto& [method, body, said] : cases) {
+    const Response response = asker.Ask("matches", query_, method, body);
+    EXPECT_EQ(response.status, 400) << body;
+    EXPECT_THAT(response.body, HasSubstr(std::string(said)));
+    EXPECT_THAT(response.body, HasSubstr(R"("path":"")"));
+    EXPECT_THAT(response.body, Not(HasSubstr("the file")));
+  }
 }
 
 TEST_P(HandMatchesTest, ABrokenSavedFileIsANote) {

@@ -25,6 +25,8 @@ const SENTENCES: Record<string, string> = {
   "file does not exist": "文件不存在",
   "the file's name is not valid": "文件名无效",
   "the file does not lie below the viewed directory": "文件不在所查看的目录之下",
+  "choose one of the list of files": "请选择文件列表中的文件",
+  "view the directory that holds it": "请查看其所在目录",
   "symbolic links are not followed": "不跟随符号链接",
   "the viewer follows no symbolic links": "查看器不跟随符号链接",
   "view what it leads to, or write a .vis with msprobe graph":
@@ -76,7 +78,9 @@ const SENTENCES: Record<string, string> = {
     "{} 个已保存的匹配（共 {} 个）在此不适用：节点不存在或已有匹配；它们仍被保存",
   "{}, line {}, column {}": "{}，第 {} 行第 {} 列",
   "broken JSON": "JSON 有误",
-  "correct the file": "请修正该文件",
+  "correct {}": "请修正{}",
+  "the file": "该文件",
+  "the request's body": "请求体",
   "it must be JSON, # and // begin comments": "应为 JSON，# 与 // 之后为注释",
   "only the first {} of {} steps and ranks are in this report":
     "报告中只有前 {} 个 step 与 rank（共 {} 个）",
