@@ -168,8 +168,8 @@ TEST_F(RankDumpTest, OfRepeatedNamesTheLastCounts) {
 }
 
 TEST_F(RankDumpTest, ManyRepeatedNamesAreOneNote) {
-  WriteData(R"({"a.forward": {}, "b.forward": {}, "b.forward": {}, "a.forward": {},
-                "b.forward": {}})");
+  WriteData(R"({"a.forward": {}, "b.forward": {}, "b.forward": {}, "b.forward": {},
+                "a.forward": {}})");
   ASSERT_EQ(Open()->entry_count(), 2u);
   ASSERT_EQ(diagnostics_.entries().size(), 1u);
   EXPECT_EQ(
