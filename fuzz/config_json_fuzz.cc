@@ -23,6 +23,8 @@ void Walk(const msprobe::formats::ConfigValue& value) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto config = msprobe::formats::ConfigJson::Parse(
       std::string(reinterpret_cast<const char*>(data), size), "config.json");
-  if (config.ok()) Walk(config->root());
+  if (!config.ok()) return 0;
+  (void)config->CheckKeys().ok();
+  Walk(config->root());
   return 0;
 }
