@@ -33,7 +33,7 @@ struct ComparedNode {
 
 struct DumpsCompared {
   std::string mode;    ///< "summary" (statistics), "all" (real data), "md5", "structure"
-  uint64_t nodes = 0;  ///< of the target, the root not counted
+  uint64_t nodes = 0;  ///< of the target, groups of calls among them, the root not counted
   uint64_t matched = 0;
   uint64_t unreadable_tensors = 0;
   std::vector<ComparedNode> differing;  ///< in execution order
@@ -42,9 +42,15 @@ struct DumpsCompared {
 };
 
 /// Compares the dumps of one rank in one step; both directories hold dump.json, stack.json and
-/// construct.json. The result does not depend on the number of threads. Errors: NotFound,
-/// InvalidArgument, Corrupt, Io. Damaged tensors and records are no error: their nodes are
-/// "unreadable".
+/// construct.json. Of a dump that was collected without a hierarchy (level L1, or no construct.json
+/// at all) all calls stand side by side, and stack.json may be missing. The result does not depend
+/// on the number of threads; nodes that only golden has are not in it.
+///
+/// Errors: NotFound (a directory or file), InvalidArgument (no dump, level debug, a hierarchy that
+/// should be there and is empty, broken tolerances), Corrupt, Unsupported (a task that this version
+/// does not know), LimitExceeded (more nodes, longer names or larger tolerances than any dump has),
+/// Io (memory included). Damaged tensors and records are no error: their nodes are "unreadable"; of
+/// a dump.json that is cut off the whole records count.
 Result<DumpsCompared> CompareDumps(const std::string& target, const std::string& golden,
                                    const CompareDumpsOptions& options = {});
 

@@ -46,7 +46,8 @@ class DumpReader {
   static constexpr size_t kNone = std::numeric_limits<size_t>::max();
 
   /// `directory` holds dump.json: <dump_path>/step<N>/rank<R>. Missing stack.json and
-  /// construct.json are fine. Errors: NotFound, InvalidArgument, Corrupt, Io.
+  /// construct.json are fine; level debug has debug.json instead. Errors: NotFound,
+  /// InvalidArgument, Corrupt, Unsupported (the task), LimitExceeded, Io.
   static Result<std::unique_ptr<DumpReader>> Open(const std::string& directory);
   DumpReader(const DumpReader&) = delete;
   DumpReader& operator=(const DumpReader&) = delete;
@@ -60,7 +61,8 @@ class DumpReader {
   /// In the order of dump.json. Valid as long as the reader.
   std::string_view name(size_t entry) const;
   size_t Find(std::string_view name) const;  ///< kNone: there is no such entry
-  /// Errors: Corrupt (this entry is damaged; others may be fine).
+  /// Errors: InvalidArgument (there is no such entry), Corrupt and LimitExceeded (this entry is
+  /// damaged; others may be fine).
   Result<DumpEntry> Read(size_t entry) const;
 
   /// The values of a tensor whose file was saved: a view that holds its memory.
@@ -77,7 +79,8 @@ class DumpReader {
     explicit SavedTensor(std::unique_ptr<Impl> impl);
     std::unique_ptr<Impl> impl_;
   };
-  /// Errors: NotFound, Io, Corrupt, Unsupported, LimitExceeded.
+  /// Errors: NotFound, InvalidArgument (no file that may be read), Io, Corrupt, Unsupported,
+  /// LimitExceeded.
   Result<SavedTensor> OpenTensor(const DumpValue& value) const;
 
  private:

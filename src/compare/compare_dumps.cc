@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "base/diagnostics.h"
@@ -79,7 +80,7 @@ DumpsCompared Summarize(const compare::Comparison& comparison,
 }  // namespace
 
 Result<DumpsCompared> CompareDumps(const std::string& target, const std::string& golden,
-                                   const CompareDumpsOptions& options) {
+                                   const CompareDumpsOptions& options) try {
   const size_t threads = options.threads > 0 ? options.threads : base::AvailableCores();
   base::Diagnostics diagnostics;
   compare::ToleranceProfile tolerance;
@@ -105,6 +106,8 @@ Result<DumpsCompared> CompareDumps(const std::string& target, const std::string&
   const compare::DivergenceReport report =
       compare::FindDivergences(&comparison, threads, &tolerance);
   return Summarize(comparison, report);
+} catch (const std::bad_alloc&) {
+  return OutOfMemoryError("give fewer threads", target);
 }
 
 }  // namespace msprobe

@@ -44,6 +44,28 @@ TEST(CompareDumps, NamesTheCulpritAndItsVictim) {
   EXPECT_EQ(same->matched, same->nodes);
 }
 
+TEST(CompareDumps, TakesDumpsWithoutAHierarchy) {
+  TestDump target("target");
+  TestDump golden("golden");
+  target.Add("Torch.a.0.forward", "", Call("1", "20")).Add("Torch.b.0.forward", "", Call("20", "5"));
+  golden.Add("Torch.a.0.forward", "", Call("1", "2")).Add("Torch.b.0.forward", "", Call("2", "3"));
+  const std::filesystem::path sides[] = {target.WriteFiles(), golden.WriteFiles()};
+  for (const std::filesystem::path& side : sides) {
+    std::filesystem::remove(side / "construct.json");
+    std::filesystem::remove(side / "stack.json");
+  }
+  const auto compared = msprobe::CompareDumps(sides[0].string(), sides[1].string());
+  ASSERT_TRUE(compared.ok()) << compared.status().ToString();
+  EXPECT_THAT(compared->culprits, ElementsAre("Torch.a.0.forward"));
+}
+
+TEST(CompareDumps, KnowsItsTasks) {
+  TestDump dump("dump");
+  dump.task = "guessing";
+  const std::string path = dump.Add("Torch.a.0.forward", "", Call("1", "2")).WriteFiles().string();
+  EXPECT_EQ(msprobe::CompareDumps(path, path).status().code(), StatusCode::kUnsupported);
+}
+
 TEST(CompareDumps, SaysWhichDirectoryIsMissing) {
   const auto compared = msprobe::CompareDumps("/nowhere/target", "/nowhere/golden");
   ASSERT_FALSE(compared.ok());
