@@ -49,8 +49,9 @@ class [[nodiscard]] Status {
   /// "fact; advice: path", leaving out what is empty.
   std::string ToString() const;
 
-  /// The same error with a path, if it has none yet.
+  /// The same error with a path or advice, if it has none yet.
   Status WithPath(std::string path) &&;
+  Status WithAdvice(std::string advice) &&;
 
  private:
   struct Rep {

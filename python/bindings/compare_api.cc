@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/graph_plan.h"
+#include "app/unit_plan.h"
 #include "app/query.h"
 #include "report/run_report.h"
 

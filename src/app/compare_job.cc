@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "app/fail_on.h"
-#include "app/graph_plan.h"
 #include "app/nearest_word.h"
 #include "app/output_directory.h"
 #include "base/file.h"
@@ -19,7 +18,6 @@ namespace msprobe::app {
 
 namespace {
 
-constexpr const char* kAdvice = "see that the disk has room, or choose another directory with -o";
 const std::vector<std::string> kFormatWords = {"csv", "xlsx", "json", "html"};
 
 bool Wants(const CompareJob& job, TableFormat format) {
@@ -86,7 +84,7 @@ class TableSink final : public UnitSink {
       return Status::Ok();
     }();
     if (status.code() == StatusCode::kCancelled) return status;
-    if (!status.ok()) return {status.code(), status.fact(), kAdvice, path.string()};
+    if (!status.ok()) return {status.code(), status.fact(), kOutputAdvice, path.string()};
     tables_[turn.index].push_back({turn.plan.target.step, turn.plan.rank(), rows, std::move(path)});
     return Status::Ok();
   }
@@ -151,7 +149,7 @@ RunFiles WriteRunFiles(const CompareJob& job, const CompareResults& results,
     Result<std::filesystem::path> path = WriteText(job, results, suffix, text);
     if (path.ok()) return files.paths.push_back(std::move(path).value());
     const Status& status = path.status();
-    files.failures.push_back({status.code(), status.fact(), kAdvice, status.path()});
+    files.failures.push_back({status.code(), status.fact(), kOutputAdvice, status.path()});
     files.exit_code = ExitCode(status);
   };
   if (Wants(job, TableFormat::kHtml)) write(".html", report::HtmlPage(report, results.html_rows));

@@ -1,11 +1,13 @@
 #include "app/graph_job.h"
 
+#include <sys/stat.h>
+
 #include <memory>
 #include <mutex>
 #include <string>
+#include <system_error>
 #include <utility>
 
-#include "app/graph_plan.h"
 #include "app/output_directory.h"
 #include "base/stage_timer.h"
 #include "visfile/visfile.h"
@@ -14,7 +16,54 @@ namespace msprobe::app {
 
 namespace {
 
-constexpr const char* kAdvice = "see that the disk has room, or choose another directory with -o";
+/// Names in `directory` that end in ".vis" and in ".vis.db".
+std::pair<bool, bool> FindGraphFiles(const std::filesystem::path& directory) {
+  bool vis = false;
+  bool db = false;
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(directory, error), end; !error && it != end;
+       it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    db |= name.ends_with(".vis.db");
+    vis |= name.ends_with(".vis");
+  }
+  return {vis, db};
+}
+
+void NoteOtherFiles(const GraphJob& job, base::Diagnostics* diagnostics) {
+  const auto [vis, db] = FindGraphFiles(job.output);
+  const std::string where = job.output.string();
+  if (job.format == OutputFormat::kVis && db) {
+    diagnostics->Add(base::DiagnosticKind::kNote,
+                     InvalidArgumentError("a .vis.db lies there already: TensorBoard will hide the "
+                                          "new .vis behind it",
+                                          "use one output directory per format", where));
+  }
+  if (job.format == OutputFormat::kVisDb && vis) {
+    diagnostics->Add(base::DiagnosticKind::kNote,
+                     InvalidArgumentError("there are .vis files already: TensorBoard will hide "
+                                          "them behind the new .vis.db",
+                                          "use one output directory per format", where));
+  }
+  if (job.format == OutputFormat::kVisDb && db) {
+    diagnostics->Add(
+        base::DiagnosticKind::kNote,
+        InvalidArgumentError("a .vis.db lies there already: TensorBoard shows one per directory",
+                             "use a new output directory", where));
+  }
+}
+
+/// Notes what in the output directory would keep TensorBoard from showing the new files.
+void NoteAboutOutput(const GraphJob& job, base::Diagnostics* diagnostics) {
+  struct stat info{};
+  if (::stat(job.output.c_str(), &info) == 0 && (info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    diagnostics->Add(base::DiagnosticKind::kNote,
+                     InvalidArgumentError("others may write to the output directory: TensorBoard's "
+                                          "graph plugin refuses such files",
+                                          "chmod 750", job.output.string()));
+  }
+  NoteOtherFiles(job, diagnostics);
+}
 
 /// Writes what it is handed: one `.vis` a unit, or one `.vis.db` for all.
 class VisSink final : public UnitSink {
@@ -75,13 +124,13 @@ class VisSink final : public UnitSink {
     content.diagnostics = turn.diagnostics;
     if (db_ != nullptr) {
       const std::lock_guard lock(db_mutex_);
-      return WithAdvice(db_->Add(content), kAdvice);
+      return db_->Add(content).WithAdvice(kOutputAdvice);
     }
     const std::string name = (content.single != nullptr ? "build" : "compare") +
                              turn.plan.name_part + "_" + time_stamp_ + ".vis";
     Result<std::filesystem::path> path =
         visfile::WriteVis(content, job_.output / name, {turn.threads, cancel_});
-    if (!path.ok()) return WithAdvice(std::move(path).status(), kAdvice);
+    if (!path.ok()) return std::move(path).status().WithAdvice(kOutputAdvice);
     turn.summary->output = std::move(path).value();
     return Status::Ok();
   }

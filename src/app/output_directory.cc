@@ -3,8 +3,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <ctime>
+#include <utility>
 
-#include "app/graph_plan.h"
 #include "base/file.h"
 
 namespace msprobe::app {
@@ -18,13 +19,22 @@ OutputDirectory::~OutputDirectory() {
 
 Status OutputDirectory::Prepare(const std::filesystem::path& output) {
   Status created = base::CreateDirectories(output, &made_);
-  if (!created.ok()) return WithAdvice(std::move(created), "choose another directory with -o");
+  if (!created.ok()) return std::move(created).WithAdvice("choose another directory with -o");
   // Hours of comparing must not end at a directory that was closed from the start.
   if (::access(output.c_str(), W_OK | X_OK) != 0) {
-    return WithAdvice(IoError("cannot write to the output directory", errno, output.string()),
-                      "choose another directory with -o");
+    return IoError("cannot write to the output directory", errno, output.string())
+        .WithAdvice("choose another directory with -o");
   }
   return Status::Ok();
+}
+
+std::string TimeStamp() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::localtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof(text), "%Y%m%d%H%M%S", &parts);
+  return text;
 }
 
 }  // namespace msprobe::app

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "msprobe/status.h"
@@ -21,5 +22,12 @@ class OutputDirectory {
  private:
   std::vector<std::filesystem::path> made_;
 };
+
+/// What to do when a file of a job cannot be written.
+inline constexpr const char* kOutputAdvice =
+    "see that the disk has room, or choose another directory with -o";
+
+/// "YYYYmmddHHMMSS", local time: part of the names of all files that one job writes.
+std::string TimeStamp();
 
 }  // namespace msprobe::app

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/fail_on.h"
-#include "app/graph_plan.h"
+#include "app/output_directory.h"
 #include "base/file.h"
 #include "base/thread_pool.h"
 #include "dump/layout.h"
@@ -174,14 +174,13 @@ Result<report::OverflowReport> FindOverflow(const OverflowJob& job, const base::
 
 Result<std::filesystem::path> WriteOverflowJson(const std::filesystem::path& directory,
                                                 const std::string& json) {
-  constexpr const char* kAdvice = "see that the disk has room, or choose another directory with -o";
   Status created = base::CreateDirectories(directory);
-  if (!created.ok()) return WithAdvice(std::move(created), kAdvice);
+  if (!created.ok()) return std::move(created).WithAdvice(kOutputAdvice);
   Result<base::AtomicFile> file =
       base::AtomicFile::Create(directory / ("overflow_" + TimeStamp() + ".json"));
-  if (!file.ok()) return WithAdvice(std::move(file).status(), kAdvice);
+  if (!file.ok()) return std::move(file).status().WithAdvice(kOutputAdvice);
   Status written = file->Append(json);
-  if (!written.ok()) return WithAdvice(std::move(written), kAdvice);
+  if (!written.ok()) return std::move(written).WithAdvice(kOutputAdvice);
   return file->CommitUnique(".json");
 }
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/graph_plan.h"
+#include "app/unit_plan.h"
 #include "dump/rank_dump.h"
 #include "graph/node_name.h"
 #include "report/run_report.h"

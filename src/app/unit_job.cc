@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "app/graph_plan.h"
+#include "app/unit_plan.h"
 #include "app/reference_judge.h"
 #include "app/rule_use.h"
 #include "base/stage_timer.h"

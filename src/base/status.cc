@@ -56,6 +56,11 @@ Status Status::WithPath(std::string path) && {
   return std::move(*this);
 }
 
+Status Status::WithAdvice(std::string advice) && {
+  if (rep_ && rep_->advice.empty()) rep_->advice = std::move(advice);
+  return std::move(*this);
+}
+
 Status InvalidArgumentError(std::string fact, std::string advice, std::string path) {
   return {StatusCode::kInvalidArgument, std::move(fact), std::move(advice), std::move(path)};
 }

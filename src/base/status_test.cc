@@ -36,6 +36,12 @@ TEST(StatusTest, WithPathFillsOnlyAnEmptyPath) {
   EXPECT_EQ(CorruptError("x", "", "b").WithPath("a").path(), "b");
 }
 
+TEST(StatusTest, WithAdviceFillsOnlyEmptyAdvice) {
+  EXPECT_EQ(CorruptError("x").WithAdvice("a").advice(), "a");
+  EXPECT_EQ(CorruptError("x", "b").WithAdvice("a").advice(), "b");
+  EXPECT_TRUE(Status::Ok().WithAdvice("a").ok());
+}
+
 TEST(StatusTest, IoErrorNamesTheSystemError) {
   EXPECT_NE(IoError("cannot write", ENOSPC, "f").fact().find("No space left"), std::string::npos);
 }

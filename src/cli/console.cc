@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <vector>
 
-#include "app/graph_plan.h"
 #include "base/log.h"
 #include "report/printable.h"
 
@@ -85,8 +84,8 @@ void PrintError(std::string_view text) { WriteAll(STDERR_FILENO, text); }
 int CheckOutput(int exit_code) {
   const int error = output_error.load();
   if (error == 0 || error == EPIPE) return exit_code;  // who reads it has seen enough
-  PrintStatus(app::WithAdvice(IoError("cannot write to standard output", error, {}),
-                              "see that there is room where the output goes"));
+  PrintStatus(IoError("cannot write to standard output", error)
+                  .WithAdvice("see that there is room where the output goes"));
   return 4;
 }
 

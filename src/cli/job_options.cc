@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "app/fail_on.h"
-#include "app/graph_plan.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/numbers.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/gate.h"
-#include "app/unit_job.h"
+#include "app/unit_plan.h"
 #include "cli/command.h"
 
 namespace msprobe::cli {

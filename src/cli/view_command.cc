@@ -5,7 +5,7 @@
 #include <optional>
 #include <system_error>
 
-#include "app/graph_plan.h"
+#include "app/unit_plan.h"
 #include "base/diagnostics.h"
 #include "base/file.h"
 #include "base/numbers.h"
@@ -80,9 +80,9 @@ Status Export(viewer::ViewerApi* api, const std::string& path, const std::string
   MSPROBE_ASSIGN_OR_RETURN(const std::string page, server::RenderReport(data));
   constexpr const char* kAdvice = "choose another file with --export";
   Result<base::AtomicFile> out = base::AtomicFile::Create(path);
-  if (!out.ok()) return app::WithAdvice(out.status(), kAdvice);
+  if (!out.ok()) return std::move(out).status().WithAdvice(kAdvice);
   MSPROBE_RETURN_IF_ERROR(out->Append(page));
-  return app::WithAdvice(out->Commit(), kAdvice);
+  return out->Commit().WithAdvice(kAdvice);
 }
 
 /// PATH may be a dump or a directory of several; the golden side is one dump.

@@ -3,7 +3,6 @@
 #include <mutex>
 #include <utility>
 
-#include "app/graph_plan.h"
 #include "app/reference_judge.h"
 #include "compare/first_divergence.h"
 #include "compare/tolerance.h"

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "app/unit_job.h"
+#include "app/unit_plan.h"
 #include "msprobe/status.h"
 #include "visfile/vis_source.h"
 

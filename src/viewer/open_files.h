@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "app/unit_job.h"
+#include "app/unit_plan.h"
 #include "viewer/file_catalog.h"
 #include "viewer/open_file.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/unit_job.h"
+#include "app/unit_plan.h"
 #include "base/cancel.h"
 #include "msprobe/status.h"
 

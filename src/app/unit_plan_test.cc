@@ -1,8 +1,7 @@
-#include "app/graph_plan.h"
+#include "app/unit_plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -14,14 +13,12 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::ElementsAre;
-using testing::HasSubstr;
 
-class GraphPlanTest : public testing::Test {
+class UnitPlanTest : public testing::Test {
  protected:
   void SetUp() override {
     job_.target = root_ / "npu";
     job_.golden = root_ / "bench";
-    job_.output = root_ / "out";
   }
 
   void MakeDump(const std::string& path) {
@@ -38,23 +35,23 @@ class GraphPlanTest : public testing::Test {
 
   base::ScratchDirectory scratch_;
   fs::path root_ = scratch_.path();
-  GraphJob job_;
+  UnitJob job_;
   base::Diagnostics diagnostics_;
 };
 
-TEST_F(GraphPlanTest, OneRankHasNoNamePart) {
+TEST_F(UnitPlanTest, OneRankHasNoNamePart) {
   MakeDump("npu");
   MakeDump("bench");
   EXPECT_THAT(NameParts(), ElementsAre(""));
 }
 
-TEST_F(GraphPlanTest, RanksComeInNumericOrder) {
+TEST_F(UnitPlanTest, RanksComeInNumericOrder) {
   job_.golden.clear();
   for (const char* rank : {"rank10", "rank2"}) MakeDump(std::string("npu/") + rank);
   EXPECT_THAT(NameParts(), ElementsAre("_rank2", "_rank10"));
 }
 
-TEST_F(GraphPlanTest, StepsAndRanks) {
+TEST_F(UnitPlanTest, StepsAndRanks) {
   for (const char* unit : {"step1/rank0", "step0/rank1", "step0/rank0"}) {
     MakeDump(std::string("npu/") + unit);
     MakeDump(std::string("bench/") + unit);
@@ -62,36 +59,19 @@ TEST_F(GraphPlanTest, StepsAndRanks) {
   EXPECT_THAT(NameParts(), ElementsAre("_step0_rank0", "_step0_rank1", "_step1_rank0"));
 }
 
-TEST_F(GraphPlanTest, ProcessNumbersDoNotReachTheName) {
+TEST_F(UnitPlanTest, ProcessNumbersDoNotReachTheName) {
   MakeDump("npu/step0/proc17");
   MakeDump("bench/step0/rank0");
   EXPECT_THAT(NameParts(), ElementsAre("_step0"));
 }
 
-TEST_F(GraphPlanTest, FilesOfTheOtherFormatAreNoted) {
-  std::filesystem::create_directories(job_.output);
-  std::filesystem::permissions(job_.output, std::filesystem::perms(0750));
-  NoteAboutOutput(job_, &diagnostics_);
-  EXPECT_TRUE(diagnostics_.entries().empty());
-  std::ofstream(job_.output / "old.vis.db") << "x";
-  NoteAboutOutput(job_, &diagnostics_);
-  ASSERT_EQ(diagnostics_.entries().size(), 1U);
-  EXPECT_THAT(diagnostics_.entries()[0].status.fact(), HasSubstr(".vis.db"));
-}
-
-TEST_F(GraphPlanTest, NoOtherWordIsAMatchMode) {
+TEST_F(UnitPlanTest, NoOtherWordIsAMatchMode) {
   EXPECT_EQ(ParseMatchMode("strict").value(), graph::MatchMode::kStrict);
   EXPECT_EQ(ParseMatchMode("loose").value(), graph::MatchMode::kLoose);
   EXPECT_EQ(ParseMatchMode("auto").value(), graph::MatchMode::kAuto);
   for (const char* word : {"", "Strict", "sloppy"}) {
     EXPECT_EQ(ParseMatchMode(word).status().code(), StatusCode::kInvalidArgument) << word;
   }
-}
-
-TEST_F(GraphPlanTest, AdviceIsAddedOnlyWhereNoneIs) {
-  EXPECT_EQ(WithAdvice(IoError("x", 28), "y").advice(), "y");
-  EXPECT_EQ(WithAdvice(NotFoundError("x", "z"), "y").advice(), "z");
-  EXPECT_TRUE(WithAdvice(Status::Ok(), "y").ok());
 }
 
 }  // namespace

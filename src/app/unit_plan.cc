@@ -1,19 +1,10 @@
-#include "app/graph_plan.h"
+#include "app/unit_plan.h"
 
-#include <sys/stat.h>
-
-#include <cerrno>
-#include <ctime>
-#include <system_error>
 #include <utility>
-
-#include "base/file.h"
 
 namespace msprobe::app {
 
 namespace {
-
-using base::DiagnosticKind;
 
 PlannedUnit Plan(dump::DumpUnit target, std::optional<dump::DumpUnit> golden,
                  dump::LayoutKind kind) {
@@ -34,43 +25,6 @@ PlannedUnit Plan(dump::DumpUnit target, std::optional<dump::DumpUnit> golden,
   unit.target = std::move(target);
   unit.golden = std::move(golden);
   return unit;
-}
-
-/// Names in `directory` that end in ".vis" and in ".vis.db".
-std::pair<bool, bool> FindGraphFiles(const std::filesystem::path& directory) {
-  bool vis = false;
-  bool db = false;
-  std::error_code error;
-  for (std::filesystem::directory_iterator it(directory, error), end; !error && it != end;
-       it.increment(error)) {
-    const std::string name = it->path().filename().string();
-    db |= name.ends_with(".vis.db");
-    vis |= name.ends_with(".vis");
-  }
-  return {vis, db};
-}
-
-void NoteOtherFiles(const GraphJob& job, base::Diagnostics* diagnostics) {
-  const auto [vis, db] = FindGraphFiles(job.output);
-  const std::string where = job.output.string();
-  if (job.format == OutputFormat::kVis && db) {
-    diagnostics->Add(DiagnosticKind::kNote,
-                     InvalidArgumentError("a .vis.db lies there already: TensorBoard will hide the "
-                                          "new .vis behind it",
-                                          "use one output directory per format", where));
-  }
-  if (job.format == OutputFormat::kVisDb && vis) {
-    diagnostics->Add(DiagnosticKind::kNote,
-                     InvalidArgumentError("there are .vis files already: TensorBoard will hide "
-                                          "them behind the new .vis.db",
-                                          "use one output directory per format", where));
-  }
-  if (job.format == OutputFormat::kVisDb && db) {
-    diagnostics->Add(
-        DiagnosticKind::kNote,
-        InvalidArgumentError("a .vis.db lies there already: TensorBoard shows one per directory",
-                             "use a new output directory", where));
-  }
 }
 
 }  // namespace
@@ -125,31 +79,6 @@ Result<graph::MatchOptions> MatchOptionsOf(const UnitJob& job) {
     MSPROBE_ASSIGN_OR_RETURN(options.mapping, graph::LoadLayerMapping(job.layer_mapping));
   }
   return options;
-}
-
-void NoteAboutOutput(const GraphJob& job, base::Diagnostics* diagnostics) {
-  struct stat info{};
-  if (::stat(job.output.c_str(), &info) == 0 && (info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    diagnostics->Add(DiagnosticKind::kNote,
-                     InvalidArgumentError("others may write to the output directory: TensorBoard's "
-                                          "graph plugin refuses such files",
-                                          "chmod 750", job.output.string()));
-  }
-  NoteOtherFiles(job, diagnostics);
-}
-
-Status WithAdvice(Status status, std::string advice) {
-  if (status.ok() || !status.advice().empty()) return status;
-  return {status.code(), status.fact(), std::move(advice), status.path()};
-}
-
-std::string TimeStamp() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  ::localtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof(text), "%Y%m%d%H%M%S", &parts);
-  return text;
 }
 
 }  // namespace msprobe::app
