@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "formats/tensor_file.h"
+#include "formats/stored_tensor.h"
 #include "msprobe/status.h"
 
 namespace msprobe::formats {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "formats/pickle/pickle_reader.h"
-#include "formats/tensor_file.h"
+#include "formats/stored_tensor.h"
 #include "msprobe/status.h"
 #include "msprobe/tensor_view.h"
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <span>
 
-#include "formats/tensor_file.h"
+#include "formats/stored_tensor.h"
 #include "msprobe/status.h"
 
 namespace msprobe::formats {
