@@ -3,32 +3,17 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/cancel.h"
 #include "base/diagnostics.h"
+#include "dump/dump_contents.h"
 #include "dump/record.h"
 #include "msprobe/status.h"
 
 namespace msprobe::dump {
-
-using EntryId = uint32_t;
-inline constexpr EntryId kNoEntry = UINT32_MAX;
-using StackId = uint32_t;
-inline constexpr StackId kNoStack = UINT32_MAX;
-
-enum class Task : uint8_t { kStatistics, kTensor, kStructure, kOther };
-
-/// `child: parent` of construct.json; an empty parent means null.
-struct ConstructEdge {
-  std::string_view child;
-  std::string_view parent;
-  int32_t micro_step = -1;  ///< -1: construct.json says nothing about micro steps
-};
 
 struct OpenOptions {
   bool need_construct = true;  ///< false: a missing or empty construct.json is fine

@@ -8,9 +8,9 @@
 
 #include "base/diagnostics.h"
 #include "base/string_arena.h"
+#include "dump/dump_contents.h"
 #include "dump/json_file.h"
 #include "dump/name_index.h"
-#include "dump/rank_dump.h"
 #include "msprobe/status.h"
 
 namespace msprobe::dump {
