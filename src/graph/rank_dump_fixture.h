@@ -50,15 +50,40 @@ inline FakeValue Scalar(std::string key, std::string type, std::string text) {
 /// A dump in memory, for tests of what is built upon dumps.
 class FakeRankDump : public dump::RankDump {
  public:
+  std::string data_directory;
+
   FakeRankDump& Edge(std::string_view child, std::string_view parent = {}, int32_t step = -1) {
     edges_.push_back({Keep(child), Keep(parent), step});
     has_micro_steps_ = has_micro_steps_ || step >= 0;
     return *this;
   }
-  FakeRankDump& Entry(std::string_view name, std::vector<FakeValue> values = {Input(), Output()}) {
-    by_name_.emplace(name, static_cast<dump::EntryId>(entries_.size()));
-    entries_.push_back({Keep(name), std::move(values)});
+  FakeRankDump& Entry(std::string_view name,
+                      const std::vector<FakeValue>& values = {Input(), Output()}) {
+    FakeEntry& entry = entries_[Add(name, dump::Direction::kOther, {})];
+    for (const FakeValue& fake : values) {
+      dump::Value& value = entry.values.emplace_back();
+      value.section = fake.section;
+      value.kind = fake.kind;
+      value.key = Keep(fake.key);
+      value.type = Keep(fake.type);
+      value.value_text = Keep(fake.text);
+      if (fake.kind != dump::ValueKind::kTensor) continue;
+      value.dtype = fake.dtype;
+      value.shape_begin = static_cast<uint32_t>(entry.extents.size());
+      value.shape_size = static_cast<uint32_t>(fake.shape.size());
+      entry.extents.insert(entry.extents.end(), fake.shape.begin(), fake.shape.end());
+      value.max = {dump::Statistic::State::kNumber, fake.max, {}};
+      value.norm = {dump::Statistic::State::kNumber, fake.norm, {}};
+    }
     return *this;
+  }
+  /// An entry with values as the reader makes them; what they point to outlives the dump.
+  dump::EntryId Add(std::string_view name, dump::Direction direction,
+                    std::vector<dump::Value> values) {
+    const auto id = static_cast<dump::EntryId>(entries_.size());
+    by_name_.emplace(name, id);
+    entries_.push_back({Keep(name), direction, std::move(values), {}});
+    return id;
   }
   /// Of several names one line, as equal stacks share one id.
   FakeRankDump& Stack(std::string_view name, std::vector<std::string> frames) {
@@ -77,7 +102,7 @@ class FakeRankDump : public dump::RankDump {
   std::string_view task_text() const override { return "statistics"; }
   std::string_view level() const override { return "mix"; }
   std::string_view framework() const override { return "pytorch"; }
-  std::string_view dump_data_dir() const override { return {}; }
+  std::string_view dump_data_dir() const override { return data_directory; }
   bool has_checksums() const override { return false; }
   bool has_statistics() const override { return true; }
   uint64_t bytes() const override { return 0; }
@@ -88,24 +113,11 @@ class FakeRankDump : public dump::RankDump {
     return it == by_name_.end() ? dump::kNoEntry : it->second;
   }
   Status Read(dump::EntryId entry, dump::Record* record) const override {
-    record->values.clear();
-    record->extents.clear();
     if (!damaged_.empty() && entries_[entry].name == damaged_) return CorruptError("damaged");
-    for (const FakeValue& fake : entries_[entry].values) {
-      dump::Value& value = record->values.emplace_back();
-      value.section = fake.section;
-      value.kind = fake.kind;
-      value.key = fake.key;
-      value.type = fake.type;
-      value.value_text = fake.text;
-      if (fake.kind != dump::ValueKind::kTensor) continue;
-      value.dtype = fake.dtype;
-      value.shape_begin = static_cast<uint32_t>(record->extents.size());
-      value.shape_size = static_cast<uint32_t>(fake.shape.size());
-      record->extents.insert(record->extents.end(), fake.shape.begin(), fake.shape.end());
-      value.max = {dump::Statistic::State::kNumber, fake.max, {}};
-      value.norm = {dump::Statistic::State::kNumber, fake.norm, {}};
-    }
+    const FakeEntry& read = entries_[entry];
+    record->direction = read.direction;
+    record->values = read.values;
+    record->extents = read.extents;
     return Status::Ok();
   }
   std::span<const dump::ConstructEdge> construct() const override { return edges_; }
@@ -126,7 +138,9 @@ class FakeRankDump : public dump::RankDump {
  private:
   struct FakeEntry {
     std::string_view name;
-    std::vector<FakeValue> values;
+    dump::Direction direction;
+    std::vector<dump::Value> values;
+    std::vector<int64_t> extents;
   };
 
   std::string_view Keep(std::string_view text) { return texts_.emplace_back(text); }
@@ -135,7 +149,7 @@ class FakeRankDump : public dump::RankDump {
   std::deque<std::string> texts_;
   std::vector<dump::ConstructEdge> edges_;
   bool has_micro_steps_ = false;
-  std::deque<FakeEntry> entries_;
+  std::vector<FakeEntry> entries_;
   std::map<std::string, dump::EntryId, std::less<>> by_name_;
   std::map<std::string, dump::StackId, std::less<>> stack_of_;
   std::vector<std::vector<std::string>> stacks_;

@@ -36,7 +36,7 @@ inline std::shared_ptr<graph::Graph> SmallGraph(const std::string& part, double 
             {Tensor(dump::Section::kInput, "input.0", Number(value, kept)),
              Tensor(dump::Section::kOutput, "output.0", Number(value, kept))});
   if (hostile) maker.Add("<script>alert('\"')</script>\n深度", net, graph::NodeKind::kApi);
-  maker.dump().AddStack("Functional.relu.0.forward", {"File model.py, line 3, in forward"});
+  maker.dump().Stack("Functional.relu.0.forward", {"File model.py, line 3, in forward"});
   return maker.Make();
 }
 

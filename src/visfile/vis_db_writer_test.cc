@@ -62,7 +62,7 @@ std::shared_ptr<graph::Graph> SmallGraph() {
                  Tensor(Section::kOutput, "output.0", Number(1, "1.0"))});
   maker.Add("Torch.b.0.forward", module, NodeKind::kApi);
   maker.Add("Torch.c.0.forward", module, NodeKind::kApi);
-  maker.dump().AddStack("Module.a.A.forward.0", {"File a.py, line 1, in f, \n x"});
+  maker.dump().Stack("Module.a.A.forward.0", {"File a.py, line 1, in f, \n x"});
   return maker.Make();
 }
 
@@ -191,7 +191,7 @@ std::shared_ptr<graph::Graph> WideGraph(int modules, int calls) {
     for (int call = 0; call < calls; ++call) {
       const std::string number = std::to_string(module * calls + call);
       maker.Add("Torch.add." + number + ".forward", parent, NodeKind::kApi);
-      maker.dump().AddStack("Torch.add." + number + ".forward", {"File a.py, line " + number});
+      maker.dump().Stack("Torch.add." + number + ".forward", {"File a.py, line " + number});
     }
   }
   auto graph = maker.Make();

@@ -19,9 +19,8 @@
 #include "base/scratch_directory_fixture.h"
 #include "compare/comparison.h"
 #include "compare/first_divergence.h"
-#include "dump/rank_dump.h"
 #include "graph/graph.h"
-#include "visfile/memory_dump_fixture.h"
+#include "graph/rank_dump_fixture.h"
 #include "visfile/visfile.h"
 
 /// Small graphs made by hand, for tests of the writers.
@@ -63,6 +62,7 @@ inline dump::Value Scalar(std::string_view key, std::string_view type, std::stri
 class GraphMaker {
  public:
   GraphMaker() {
+    dump_->data_directory = "/data/\"x\"";
     graph_->dump = dump_;
     Add(graph::kRootName, graph::kNoNode, graph::NodeKind::kModule);
   }
@@ -74,9 +74,7 @@ class GraphMaker {
     node.name = graph_->arena.Copy(name);
     node.kind = kind;
     node.parent = parent;
-    if (!values.empty()) {
-      node.entry = dump_->Add({std::string(name), direction, std::move(values)});
-    }
+    if (!values.empty()) node.entry = dump_->Add(name, direction, std::move(values));
     const auto id = static_cast<graph::NodeId>(graph_->nodes.size());
     graph_->nodes.push_back(node);
     graph_->index.Insert(graph_->nodes, id);
@@ -85,7 +83,7 @@ class GraphMaker {
 
   graph::Node& node(graph::NodeId id) { return graph_->nodes[id]; }
   graph::Graph& graph() { return *graph_; }
-  MemoryDump& dump() { return *dump_; }
+  graph::FakeRankDump& dump() { return *dump_; }
 
   std::shared_ptr<graph::Graph> Make() {
     std::vector<graph::Node>& nodes = graph_->nodes;
@@ -102,7 +100,7 @@ class GraphMaker {
   }
 
  private:
-  std::shared_ptr<MemoryDump> dump_ = std::make_shared<MemoryDump>();
+  std::shared_ptr<graph::FakeRankDump> dump_ = std::make_shared<graph::FakeRankDump>();
   std::shared_ptr<graph::Graph> graph_ = std::make_shared<graph::Graph>();
 };
 

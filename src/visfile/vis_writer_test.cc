@@ -35,7 +35,7 @@ std::shared_ptr<graph::Graph> SmallGraph(double value) {
                  Tensor(Section::kParameter, "parameters.weight", Number(fixture::kNone, "NaN"))});
   maker.Add("Torch.b.0.forward", module, NodeKind::kApi);
   maker.node(module).micro_step = 1;
-  maker.dump().AddStack("Module.a.A.forward.0", {"File a.py, line 1, in f, \n x"});
+  maker.dump().Stack("Module.a.A.forward.0", {"File a.py, line 1, in f, \n x"});
   return maker.Make();
 }
 
