@@ -124,7 +124,7 @@ Status GrowingJson::ReplaceHead(std::string_view head) {
 
 std::string DumpHead(const DumpWriterOptions& options, std::string_view dump_data_dir) {
   std::string head;
-  formats::JsonWriter json(&head, formats::JsonLayout::Indented(1));
+  formats::JsonWriter json(&head, formats::JsonLayout::kIndented);
   json.BeginObject();
   json.Key("task").String(options.task);
   json.Key("level").String(options.level);

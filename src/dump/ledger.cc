@@ -104,7 +104,7 @@ std::string Ledger::Text() const {
   const DumpCounts counts = CountsLocked();
   const uint64_t accounted = counts.recorded + counts.lost + counts.skipped + counts.not_recordable;
   std::string text;
-  formats::JsonWriter json(&text, formats::JsonLayout::Indented(1));
+  formats::JsonWriter json(&text, formats::JsonLayout::kIndented);
   json.BeginObject();
   json.Key("entries").BeginObject();
   json.Key("seen").UInt(counts.seen);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "viewer/node_detail.h"
 #include "viewer/node_label.h"
+#include "viewer/recorded_node.h"
 
 namespace msprobe::viewer {
 

@@ -113,7 +113,7 @@ void RemovePairs(const HandMatches::NamePairs& removed,
 
 std::string Render(const std::vector<SavedUnit>& units) {
   std::string text;
-  JsonWriter json(&text, formats::JsonLayout::Indented(1));
+  JsonWriter json(&text, formats::JsonLayout::kIndented);
   json.BeginObject().Key("units").BeginArray();
   for (const SavedUnit& unit : units) {
     json.BeginObject();

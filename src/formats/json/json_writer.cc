@@ -9,9 +9,9 @@
 namespace msprobe::formats {
 
 void JsonWriter::NewLine() {
-  if (layout_.indent < 0) return;
+  if (layout_ == JsonLayout::kCompact) return;
   out_.push_back('\n');
-  out_.append(static_cast<size_t>(layout_.indent) * depth_, ' ');
+  out_.append(depth_, ' ');
 }
 
 void JsonWriter::Separate() {
@@ -45,7 +45,7 @@ JsonWriter& JsonWriter::End(char bracket) {
 JsonWriter& JsonWriter::Key(std::string_view key) {
   Separate();
   AppendJsonString(key, &out_);
-  out_.append(layout_.colon);
+  out_.append(layout_ == JsonLayout::kCompact ? ":" : ": ");
   after_key_ = true;
   return *this;
 }

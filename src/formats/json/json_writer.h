@@ -7,13 +7,9 @@
 namespace msprobe::formats {
 
 /// How the text between values looks.
-struct JsonLayout {
-  int indent = -1;  ///< spaces per level, each member on a line of its own; -1: no white space
-  std::string_view colon = ":";
-
-  static constexpr JsonLayout Compact() { return {}; }
-  /// As Python's json.dump(…, indent=spaces).
-  static constexpr JsonLayout Indented(int spaces) { return {spaces, ": "}; }
+enum class JsonLayout : uint8_t {
+  kCompact,   ///< no white space
+  kIndented,  ///< as Python's json.dump(…, indent=1): each member on a line of its own
 };
 
 /// Writes JSON to the end of a string that the caller owns and may empty between calls. The caller
@@ -21,7 +17,8 @@ struct JsonLayout {
 /// as Begins.
 class JsonWriter {
  public:
-  explicit JsonWriter(std::string* out, JsonLayout layout = {}) : out_(*out), layout_(layout) {}
+  explicit JsonWriter(std::string* out, JsonLayout layout = JsonLayout::kCompact)
+      : out_(*out), layout_(layout) {}
 
   JsonWriter& BeginObject() { return Begin('{'); }
   JsonWriter& EndObject() { return End('}'); }

@@ -21,9 +21,9 @@ TEST(JsonWriter, WritesDocuments) {
     json.Key("e").Raw("NaN").Key("f").String("x").EndObject();
     return out;
   };
-  EXPECT_EQ(write(JsonLayout::Compact()),
+  EXPECT_EQ(write(JsonLayout::kCompact),
             R"({"a":-5,"b":[18446744073709551615,true,null],"c":{},"d":[],"e":NaN,"f":"x"})");
-  EXPECT_EQ(write(JsonLayout::Indented(1)), R"({
+  EXPECT_EQ(write(JsonLayout::kIndented), R"({
  "a": -5,
  "b": [
   18446744073709551615,
