@@ -1,9 +1,10 @@
+#include "graph/collective_linker.h"
+
 #include <algorithm>
 #include <string>
 #include <tuple>
 #include <utility>
 
-#include "graph/collective_linker.h"
 #include "graph/graph.h"
 #include "graph/node_name.h"
 
@@ -201,21 +202,6 @@ void CollectiveLinker::AddPeer(const Endpoint& from, const Endpoint& to,
 
 bool CollectiveLinker::IsDumped(int64_t rank) const {
   return std::find(rank_numbers_.begin(), rank_numbers_.end(), rank) != rank_numbers_.end();
-}
-
-std::string_view CommunicationName(Communication communication) {
-  switch (communication) {
-    case Communication::kSend: return "send";
-    case Communication::kReceive: return "receive";
-    case Communication::kSendReceive: break;
-  }
-  return "send_receive";
-}
-
-std::span<const DistributedPeer> Graph::peers(NodeId id) const {
-  const auto [begin, end] =
-      std::ranges::equal_range(distributed_peers, id, {}, &DistributedPeer::node);
-  return {begin, end};
 }
 
 }  // namespace msprobe::graph

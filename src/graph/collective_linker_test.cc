@@ -1,3 +1,5 @@
+#include "graph/collective_linker.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +11,6 @@
 #include <vector>
 
 #include "base/scratch_directory_fixture.h"
-#include "graph/collective_linker.h"
 #include "graph/graph.h"
 
 namespace msprobe::graph {

@@ -1,6 +1,17 @@
 #include "graph/graph.h"
 
+#include <algorithm>
+
 namespace msprobe::graph {
+
+std::string_view CommunicationName(Communication communication) {
+  switch (communication) {
+    case Communication::kSend: return "send";
+    case Communication::kReceive: return "receive";
+    case Communication::kSendReceive: break;
+  }
+  return "send_receive";
+}
 
 void NodeIndex::Reserve(const std::vector<Node>& nodes, size_t capacity) {
   slots_ = dump::NameIndex(capacity);
@@ -19,6 +30,12 @@ NodeId NodeIndex::Insert(const std::vector<Node>& nodes, NodeId id) {
 
 NodeId NodeIndex::Find(const std::vector<Node>& nodes, std::string_view name) const {
   return slots_.Find(name, [&](uint32_t id) { return nodes[id].name; });
+}
+
+std::span<const DistributedPeer> Graph::peers(NodeId id) const {
+  const auto [begin, end] =
+      std::ranges::equal_range(distributed_peers, id, {}, &DistributedPeer::node);
+  return {begin, end};
 }
 
 std::vector<NodeId> ParentsFirst(const Graph& graph) {
