@@ -32,8 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   graph::MatchOptions options;
   options.use_mapping = true;
   options.mapping = std::move(mapping).value();
-  base::Diagnostics diagnostics;
-  const auto match = graph::MatchGraphs(*target, *golden, options, &diagnostics);
+  const auto match = graph::MatchGraphs(*target, *golden, options);
   for (graph::NodeId id = 0; id < target->nodes.size(); ++id) {
     const graph::NodeId partner = match.value().golden_of_target[id];
     if (partner != graph::kNoNode && match.value().target_of_golden[partner] != id) std::abort();

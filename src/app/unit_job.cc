@@ -372,7 +372,7 @@ Result<compare::Comparison> JobRunner::Pair(size_t index, const GraphPointer& ta
   match_options.cancel = cancel_;
   match_options.leave_records = true;
   MSPROBE_ASSIGN_OR_RETURN(graph::Match match,
-                           graph::MatchGraphs(*target, *golden, match_options, &work.diagnostics));
+                           graph::MatchGraphs(*target, *golden, match_options));
   rule_use_.NoteApplied(match.applied_rules);
   stage.emplace("compare");
   compare::CompareOptions options;

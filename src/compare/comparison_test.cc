@@ -400,7 +400,7 @@ TEST(Compare, StopsWhenCancelled) {
   dump.Add(kApi, "", Forward({}, {Plain()}));
   const auto graph = dump.Build();
   base::Diagnostics diagnostics;
-  auto match = graph::MatchGraphs(*graph, *graph, {}, &diagnostics);
+  auto match = graph::MatchGraphs(*graph, *graph, {});
   base::CancelToken cancel;
   cancel.Cancel();
   CompareOptions options;

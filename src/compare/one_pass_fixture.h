@@ -40,7 +40,7 @@ inline TestResult CompareGraphs(const GraphPointer& target, const GraphPointer& 
                                 const graph::MatchOptions& match_options,
                                 const CompareOptions& options) {
   base::Diagnostics diagnostics;
-  auto match = graph::MatchGraphs(*target, *golden, match_options, &diagnostics);
+  auto match = graph::MatchGraphs(*target, *golden, match_options);
   EXPECT_TRUE(match.ok());
   const CompareMode mode = ChooseMode(*target->dump, *golden->dump, &diagnostics);
   auto comparison = Compare(target, golden, std::move(*match), mode, options, &diagnostics);

@@ -63,8 +63,7 @@ Sides MatchModels(Model target, Model golden) {
   Sides sides{target.Build(), golden.Build(), {}};
   MatchOptions options;
   options.mode = MatchMode::kAuto;
-  base::Diagnostics diagnostics;
-  sides.match = std::move(MatchGraphs(*sides.target, *sides.golden, options, &diagnostics)).value();
+  sides.match = std::move(MatchGraphs(*sides.target, *sides.golden, options)).value();
   return sides;
 }
 

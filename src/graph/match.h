@@ -103,7 +103,6 @@ std::string MatchNote(const Match& match, const Graph& target, const Graph& gold
 
 /// Roots always match. Reads the records of both sides where the mode compares types and shapes.
 /// Errors: Cancelled.
-Result<Match> MatchGraphs(const Graph& target, const Graph& golden, const MatchOptions& options,
-                          base::Diagnostics* diagnostics);
+Result<Match> MatchGraphs(const Graph& target, const Graph& golden, const MatchOptions& options);
 
 }  // namespace msprobe::graph

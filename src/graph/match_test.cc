@@ -37,7 +37,7 @@ class MatchTest : public testing::Test {
   void Run() {
     target_ = BuildGraph(target_dump_, {}, &diagnostics_).value();
     golden_ = BuildGraph(golden_dump_, {}, &diagnostics_).value();
-    match_ = MatchGraphs(*target_, *golden_, options_, &diagnostics_).value();
+    match_ = MatchGraphs(*target_, *golden_, options_).value();
   }
   std::string Partner(std::string_view target) const {
     const NodeId id = match_.golden_of_target[target_->Find(target)];

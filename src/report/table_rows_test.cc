@@ -76,7 +76,7 @@ class TableTest : public testing::Test {
     const auto target = target_.Build();
     const auto golden = golden_.Build();
     base::Diagnostics diagnostics;
-    auto match = graph::MatchGraphs(*target, *golden, {}, &diagnostics);
+    auto match = graph::MatchGraphs(*target, *golden, {});
     auto compared = compare::Compare(target, golden, std::move(match).value(),
                                      compare::CompareMode::kStatistics, {}, &diagnostics);
     comparison_ = std::move(compared).value();
@@ -175,7 +175,7 @@ TEST_F(TableTest, APageShowsTheFirstRowsThatDoNotPass) {
   const auto target = wide.Build();
   const auto golden = golden_.Build();
   base::Diagnostics diagnostics;
-  auto match = graph::MatchGraphs(*target, *golden, {}, &diagnostics);
+  auto match = graph::MatchGraphs(*target, *golden, {});
   ASSERT_TRUE(match.ok());
   const auto compared = compare::Compare(target, golden, std::move(match).value(),
                                          compare::CompareMode::kStatistics, {}, &diagnostics);
