@@ -24,7 +24,6 @@ import report
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CLI = os.environ.get("MSPROBE_CLI", str(ROOT / "build" / "bin" / "msprobe"))
 SHARED = pathlib.Path(os.environ.get("MSPROBE_SHARED", ROOT.parent / "shared")).resolve()
-HAS_SHARED = (SHARED / "tools").is_dir()
 DATA = pathlib.Path(os.environ.get("MSPROBE_BENCH_DIR", "/tmp/msprobe-bench"))
 SAMPLE = ROOT / "examples" / "sample"
 PYTHON = str(ROOT / ".venv" / "bin" / "python")
@@ -34,7 +33,7 @@ HEADER = ["case", "peer 1.2.1", "peer 26.2", "ours", "memory", "× faster", "to 
 def generate(name: str, script: str, *arguments: str) -> pathlib.Path:
     """Makes a dump pair once and keeps it."""
     command = [str(SHARED / "tools" / script)]
-    if not HAS_SHARED:
+    if not pathlib.Path(command[0]).exists():
         name, command = f"layers-{name}", [str(ROOT / "bench" / "large_dump.py")]
         arguments = ("layers", *arguments)
     directory = DATA / name
@@ -188,7 +187,7 @@ class Bench:
 
 
 def measure_real_data(bench: Bench) -> None:
-    if not HAS_SHARED:
+    if not (SHARED / "tools" / "gen_tensor_pair.py").exists():
         report.leave_out("real data: its generator is missing (MSPROBE_SHARED)")
         return
     for dtype in ("float32", "bfloat16"):
@@ -272,7 +271,7 @@ def main() -> int:
     DATA.mkdir(parents=True, exist_ok=True)
     bench = Bench(arguments.only, not arguments.no_peers)
     case = SHARED / "cases" / "graph" / "cmp_stat"
-    small = (case / "npu", case / "bench") if HAS_SHARED else (SAMPLE / "target", SAMPLE / "golden")
+    small = (case / "npu", case / "bench") if case.is_dir() else (SAMPLE / "target", SAMPLE / "golden")
     bench.versus("start to end, 30 nodes", *small, "vis", "≥ 100 ×, ≤ 30 MB", 3, 15)
     large = generate("100k", "gen_dump_pair.py", "100000")
     bench.versus("build 100,000 nodes", large / "npu", None, "vis", "≥ 50 ×, ≤ 300 MB", 1, 5)

@@ -14,7 +14,8 @@ HEADER = """# Benchmarks
 
 Each section is rewritten by its command. Times are medians; memory is the peak of anonymous memory
 (RssAnon) of the whole process tree; programs that are compared ran in turn in one run. What each run gave
-stands in [benchmarks.json](benchmarks.json), under the name of its section.
+stands in [benchmarks.json](benchmarks.json), under the name of its section. [bench/README.md](../bench/README.md)
+says where the dumps come from.
 """
 _left_out: list[str] = []
 _runs: dict[str, list] = {}
