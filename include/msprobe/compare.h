@@ -32,7 +32,7 @@ struct ComparedNode {
 };
 
 struct DumpsCompared {
-  std::string mode;    ///< "summary" (statistics), "all" (real data), "md5", "structure"
+  std::string mode;    ///< "summary" (statistics), "all" (real data), "md5", "structure" (or one side)
   uint64_t nodes = 0;  ///< of the target, groups of calls among them, the root not counted
   uint64_t matched = 0;
   uint64_t unreadable_tensors = 0;

@@ -12,7 +12,7 @@ constexpr NodeId kReduce = 5;
 /// A rank with one collective at position 5 and, if not 0, something of its own before it.
 OverflowScan Scan(uint32_t own_position, bool sends) {
   OverflowScan scan;
-  scan.communication.push_back({kReduce, 5, sends, true});
+  scan.communication.push_back({kReduce, 5, sends});
   OverflowEvent event;
   event.output = Finiteness::kNaN;
   if (own_position > 0) {
@@ -72,7 +72,7 @@ TEST(OverflowChain, ACircleIsCutAndSaid) {
   std::vector<OverflowScan> scans(2);
   for (size_t rank = 0; rank < 2; ++rank) {
     OverflowScan& scan = scans[rank];
-    scan.communication = {{1, 1, false, true}, {2, 2, true, true}};
+    scan.communication = {{1, 1, false}, {2, 2, true}};
     OverflowEvent event;
     event.node = 1;
     event.position = 1;

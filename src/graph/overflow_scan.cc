@@ -28,8 +28,7 @@ class Scanner {
     const FinitenessReport report = FinitenessOf(record_, name);
     const Finiteness taken = std::max(report.input, report.weights);
     if (IsCollective(name)) {
-      scan_.communication.push_back(
-          {id, position, taken > Finiteness::kMasked, report.output > Finiteness::kMasked});
+      scan_.communication.push_back({id, position, taken > Finiteness::kMasked});
     }
     const bool is_event = IsEvent(report, taken);
     if (!event_below_[id] && is_event) AddEvent(id, position, report, name);

@@ -36,8 +36,7 @@ struct OverflowScan {
   struct Communication {
     NodeId node = kNoNode;
     uint32_t position = 0;
-    bool sends_overflow = false;     ///< its input is not finite
-    bool receives_overflow = false;  ///< its output is not finite
+    bool sends_overflow = false;  ///< its input is not finite
   };
   uint64_t nodes = 0;
   uint64_t unreadable = 0;
