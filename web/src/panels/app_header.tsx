@@ -153,57 +153,37 @@ function PageOptions({ app }: { app: App }) {
   const signs = { auto: "◐", light: "☀", dark: "☾" } as const;
   return (
     <div class="page-options">
-      <button
-        type="button"
-        class="quiet"
-        title={text("header.smaller")}
-        aria-label={text("header.smaller")}
-        onClick={() => resize(-1)}
-      >
-        A−
-      </button>
-      <button
-        type="button"
-        class="quiet"
-        title={text("header.larger")}
-        aria-label={text("header.larger")}
-        onClick={() => resize(1)}
-      >
-        A+
-      </button>
-      <button
-        type="button"
-        class="quiet"
-        title={text("header.language")}
-        aria-label={text("header.language")}
-        onClick={() => {
+      <SignButton sign="A−" label={text("header.smaller")} press={() => resize(-1)} />
+      <SignButton sign="A+" label={text("header.larger")} press={() => resize(1)} />
+      <SignButton
+        sign={language.value === "en" ? "中文" : "EN"}
+        label={text("header.language")}
+        press={() => {
           language.value = language.value === "en" ? "zh" : "en";
         }}
-      >
-        {language.value === "en" ? "中文" : "EN"}
-      </button>
-      <button
-        type="button"
-        class="quiet"
-        title={text(`theme.${themeChoice.value}`)}
-        aria-label={text(`theme.${themeChoice.value}`)}
-        onClick={() => {
+      />
+      <SignButton
+        sign={signs[themeChoice.value]}
+        label={text(`theme.${themeChoice.value}`)}
+        press={() => {
           themeChoice.value = themes[themeChoice.value];
         }}
-      >
-        {signs[themeChoice.value]}
-      </button>
-      <button
-        type="button"
-        class="quiet"
-        title={text("header.help")}
-        aria-label={text("header.help")}
-        onClick={() => {
+      />
+      <SignButton
+        sign="?"
+        label={text("header.help")}
+        press={() => {
           app.helpOpen.value = true;
         }}
-      >
-        ?
-      </button>
+      />
     </div>
+  );
+}
+
+function SignButton({ sign, label, press }: { sign: string; label: string; press: () => void }) {
+  return (
+    <button type="button" class="quiet" title={label} aria-label={label} onClick={press}>
+      {sign}
+    </button>
   );
 }
