@@ -49,19 +49,14 @@ class NanList {
   std::string text_;
 };
 
-Status Insert(Statement* statement) {
-  MSPROBE_ASSIGN_OR_RETURN(const bool more, statement->Step());
-  (void)more;
-  return Status::Ok();
-}
+Status Insert(Statement* statement) { return statement->Step().status(); }
 
 constexpr const char* kDumpTables = R"sql(
 CREATE TABLE entries (step INTEGER, rank INTEGER, entry INTEGER, name TEXT, kind TEXT,
   direction TEXT, class TEXT, api TEXT, call INTEGER, parent TEXT, stack INTEGER);
 CREATE TABLE tensors (step INTEGER, rank INTEGER, entry INTEGER, node TEXT, name TEXT,
   section TEXT, type TEXT, dtype TEXT, shape TEXT, value TEXT, max REAL, min REAL, mean REAL,
-  norm REAL, requires_grad INTEGER, data_name TEXT, md5 TEXT,
-  nan TEXT);
+  norm REAL, requires_grad INTEGER, data_name TEXT, md5 TEXT, nan TEXT);
 CREATE TABLE stacks (step INTEGER, rank INTEGER, stack INTEGER, place INTEGER, frame TEXT);
 BEGIN;
 )sql";

@@ -31,8 +31,7 @@ struct FinitenessReport {
 FinitenessReport FinitenessOf(const dump::Record& record, const NodeName& name);
 
 /// Sets Node::overflow of all nodes that have a readable record. An unreadable one is left to
-/// those who show it.
-/// Stops early when cancelled.
+/// those who show it. Stops early when cancelled.
 void CheckOverflow(Graph* graph, size_t threads, const base::CancelToken* cancel);
 
 }  // namespace msprobe::graph
