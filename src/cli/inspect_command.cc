@@ -1,5 +1,4 @@
 #include <cinttypes>
-#include <cstdio>
 #include <filesystem>
 #include <vector>
 
@@ -10,18 +9,14 @@
 #include "cli/console.h"
 #include "cli/job_options.h"
 #include "cli/signals.h"
+#include "report/print.h"
 #include "report/printable.h"
 
 namespace msprobe::cli {
 
 namespace {
 
-template <class... Args>
-void Print(std::string* out, const char* format, Args... args) {
-  char line[256];
-  std::snprintf(line, sizeof(line), format, args...);
-  out->append(line);
-}
+using report::Print;
 
 void AppendCount(uint64_t count, const char* what, std::string* out) {
   if (count > 0) Print(out, ", %" PRIu64 " %s", count, what);
