@@ -77,7 +77,7 @@ class FakeRankDump : public dump::RankDump {
     }
     return *this;
   }
-  /// An entry with values as the reader makes them; what they point to outlives the dump.
+  /// An entry with values as the reader makes them: the dump does not hold what they point to.
   dump::EntryId Add(std::string_view name, dump::Direction direction,
                     std::vector<dump::Value> values) {
     const auto id = static_cast<dump::EntryId>(entries_.size());
