@@ -32,7 +32,8 @@ struct ComparedNode {
 };
 
 struct DumpsCompared {
-  std::string mode;    ///< "summary" (statistics), "all" (real data), "md5", "structure" (or one side)
+  /// "summary" (statistics), "all" (real data), "md5", "structure" (where one side has no more).
+  std::string mode;
   uint64_t nodes = 0;  ///< of the target, groups of calls among them, the root not counted
   uint64_t matched = 0;
   uint64_t unreadable_tensors = 0;

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/unit_plan.h"
 #include "app/query.h"
+#include "app/unit_plan.h"
 #include "report/run_report.h"
 
 namespace nb = nanobind;

@@ -8,9 +8,9 @@
 #include <optional>
 #include <utility>
 
-#include "app/unit_plan.h"
 #include "app/reference_judge.h"
 #include "app/rule_use.h"
+#include "app/unit_plan.h"
 #include "base/stage_timer.h"
 #include "base/thread_pool.h"
 #include "compare/first_divergence.h"
@@ -371,8 +371,7 @@ Result<compare::Comparison> JobRunner::Pair(size_t index, const GraphPointer& ta
   match_options.threads = use.threads;
   match_options.cancel = cancel_;
   match_options.leave_records = true;
-  MSPROBE_ASSIGN_OR_RETURN(graph::Match match,
-                           graph::MatchGraphs(*target, *golden, match_options));
+  MSPROBE_ASSIGN_OR_RETURN(graph::Match match, graph::MatchGraphs(*target, *golden, match_options));
   rule_use_.NoteApplied(match.applied_rules);
   stage.emplace("compare");
   compare::CompareOptions options;

@@ -95,8 +95,8 @@ Result<DumpsCompared> CompareDumps(const std::string& target, const std::string&
   match_options.mode = ModeOf(options.match);
   match_options.threads = threads;
   match_options.leave_records = true;
-  MSPROBE_ASSIGN_OR_RETURN(graph::Match match, graph::MatchGraphs(*target_graph, *golden_graph,
-                                                                  match_options));
+  MSPROBE_ASSIGN_OR_RETURN(graph::Match match,
+                           graph::MatchGraphs(*target_graph, *golden_graph, match_options));
   compare::CompareOptions compare_options;
   compare_options.threads = threads;
   compare_options.gather_facts = true;

@@ -47,7 +47,8 @@ TEST(CompareDumps, NamesTheCulpritAndItsVictim) {
 TEST(CompareDumps, TakesDumpsWithoutAHierarchy) {
   TestDump target("target");
   TestDump golden("golden");
-  target.Add("Torch.a.0.forward", "", Call("1", "20")).Add("Torch.b.0.forward", "", Call("20", "5"));
+  target.Add("Torch.a.0.forward", "", Call("1", "20"))
+      .Add("Torch.b.0.forward", "", Call("20", "5"));
   golden.Add("Torch.a.0.forward", "", Call("1", "2")).Add("Torch.b.0.forward", "", Call("2", "3"));
   const std::filesystem::path sides[] = {target.WriteFiles(), golden.WriteFiles()};
   for (const std::filesystem::path& side : sides) {

@@ -210,8 +210,7 @@ Result<compare::Comparison> DumpSource::Compare(const GraphPointer& target,
   match_options.threads = options.threads;
   match_options.leave_records = true;
   match_options.cancel = options.cancel;
-  MSPROBE_ASSIGN_OR_RETURN(graph::Match match,
-                           graph::MatchGraphs(*target, *golden, match_options));
+  MSPROBE_ASSIGN_OR_RETURN(graph::Match match, graph::MatchGraphs(*target, *golden, match_options));
   compare::CompareOptions compare_options;
   compare_options.threads = options.threads;
   compare_options.gather_facts = true;
