@@ -50,6 +50,7 @@ inline FakeValue Scalar(std::string key, std::string type, std::string text) {
 /// A dump in memory, for tests of what is built upon dumps.
 class FakeRankDump : public dump::RankDump {
  public:
+  std::filesystem::path place = "fake";  ///< its directory, which is not there
   std::string data_directory;
 
   FakeRankDump& Edge(std::string_view child, std::string_view parent = {}, int32_t step = -1) {
@@ -97,7 +98,7 @@ class FakeRankDump : public dump::RankDump {
     return *this;
   }
 
-  const std::filesystem::path& directory() const override { return directory_; }
+  const std::filesystem::path& directory() const override { return place; }
   dump::Task task() const override { return dump::Task::kStatistics; }
   std::string_view task_text() const override { return "statistics"; }
   std::string_view level() const override { return "mix"; }
@@ -145,7 +146,6 @@ class FakeRankDump : public dump::RankDump {
 
   std::string_view Keep(std::string_view text) { return texts_.emplace_back(text); }
 
-  std::filesystem::path directory_ = "fake";
   std::deque<std::string> texts_;
   std::vector<dump::ConstructEdge> edges_;
   bool has_micro_steps_ = false;

@@ -62,6 +62,7 @@ inline dump::Value Scalar(std::string_view key, std::string_view type, std::stri
 class GraphMaker {
  public:
   GraphMaker() {
+    dump_->place.clear();
     dump_->data_directory = "/data/\"x\"";
     graph_->dump = dump_;
     Add(graph::kRootName, graph::kNoNode, graph::NodeKind::kModule);
