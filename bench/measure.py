@@ -23,7 +23,11 @@ class Run:
 
 def _children(pid: int) -> list[int]:
     found = [pid]
-    for task in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
+    try:
+        tasks = list(pathlib.Path(f"/proc/{pid}/task").glob("*/children"))
+    except OSError:  # the process has ended meanwhile
+        return found
+    for task in tasks:
         try:
             for child in task.read_text().split():
                 found += _children(int(child))
