@@ -48,7 +48,7 @@ Result<double> ReadNumber(const YAML::Node& node, const std::string& what, const
 }
 
 Status ReadArguments(const YAML::Node& names, const YamlFile& file, ToleranceProfile::Rule* rule) {
-  const Status bad =
+  Status bad =
       file.Bad(names.Mark(), "'arguments' of " + rule->pattern + " is not a list of names");
   if (!names.IsSequence()) return bad;
   for (const YAML::Node& name : names) {
