@@ -30,14 +30,46 @@ std::string MissingInside(const Comparison& comparison, NodeId id) {
 }
 
 /// Empty if both are the same, as far as is known here.
-std::string ValueText(const dump::Value& value, const dump::Value& golden) {
+std::string ValueText(const dump::Record& record, const dump::Value& value,
+                      const dump::Value& golden) {
   if (value.kind == dump::ValueKind::kScalar && golden.kind == value.kind) {
-    return ArgumentError(value, golden) > 0 ? "; " + ArgumentText(value, golden) : "";
+    return ArgumentError(record, value, golden) > 0 ? "; " + ArgumentText(value, golden) : "";
   }
   if (value.kind != dump::ValueKind::kTensor || golden.kind != value.kind) return {};
   if (value.shape_text == golden.shape_text) return {};
   return "; its `" + std::string(value.key) + "` has the shape " + std::string(value.shape_text) +
          ", golden's " + std::string(golden.shape_text);
+}
+
+/// Whole numbers in place of others, as a mask of bools for one that is added.
+bool IsOtherKind(const dump::Value& value, const dump::Value& golden) {
+  return value.kind == dump::ValueKind::kTensor && golden.kind == value.kind &&
+         value.dtype != DType::kUnknown && golden.dtype != DType::kUnknown &&
+         (UnitRoundoff(value.dtype) == 0) != (UnitRoundoff(golden.dtype) == 0);
+}
+
+/// What else a call takes whose inputs agree: arguments that may mean the same (`dim=-1`) or not
+/// (`x * -1`), that one side alone gives, tensors of another kind.
+std::string OtherwiseTaken(const Comparison& comparison, NodeId id) {
+  dump::Record record, golden;
+  if (!ReadRecordOf(*comparison.target, id, &record) ||
+      !ReadRecordOf(*comparison.golden, comparison.match.golden_of_target[id], &golden)) {
+    return {};
+  }
+  const NodeResult& result = comparison.nodes[id];
+  for (size_t i = 0; i < result.values_size && i < record.values.size(); ++i) {
+    const dump::Value& value = record.values[i];
+    const uint32_t place = comparison.values[result.values_begin + i].golden_value;
+    if (value.section != dump::Section::kInput || place >= golden.values.size()) continue;
+    const dump::Value& other = golden.values[place];
+    if (CountsFromTheOtherEnd(record, value, other)) return "; " + ArgumentText(value, other);
+    if (IsOtherKind(value, other)) {
+      return "; its `" + std::string(ArgumentName(value)) + "` is " +
+             std::string(value.dtype_text) + ", golden's is " + std::string(other.dtype_text);
+    }
+  }
+  const std::string one_sided = OneSidedArgument(record, golden);
+  return one_sided.empty() ? "" : "; " + one_sided;
 }
 
 /// Many calls of the same name stand elsewhere: their numbers say nothing.
@@ -55,11 +87,11 @@ std::string SourceReason(const Comparison& comparison, const FactTable& facts, N
   const graph::Graph& graph = *comparison.target;
   const bool gradient = graph.nodes[id].name.find(".parameters_grad") != std::string_view::npos;
   if (gradient) return "the forward and the gradients agree, the gradients of parameters do not";
-  if (!facts.nodes[id].has_inputs) {
-    return "its outputs differ though it takes no tensors: random numbers or other constants";
-  }
   if (facts.nodes[id].argument_error > 0) {
     return "its inputs agree, its outputs do not" + ArgumentToo(facts, id);
+  }
+  if (!facts.nodes[id].has_inputs) {
+    return "its outputs differ though it takes no tensors: random numbers or other constants";
   }
   size_t unmatched = 0;
   for (const NodeId child : graph.children(id)) {
@@ -69,7 +101,7 @@ std::string SourceReason(const Comparison& comparison, const FactTable& facts, N
   if (unmatched > 0) reason += "; " + std::to_string(unmatched) + " nodes inside have no partner";
   const std::string missing = MissingInside(comparison, id);
   if (!missing.empty()) reason += "; golden also calls " + missing + " in it";
-  return reason;
+  return reason + OtherwiseTaken(comparison, id);
 }
 
 std::string EqualOutputsReason(const FactTable& facts, NodeId id) {
@@ -82,24 +114,25 @@ std::string ArgumentToo(const FactTable& facts, NodeId id) {
 }
 
 std::string OtherCallReason(const Comparison& comparison, NodeId id, bool or_shape) {
-  std::string reason = "golden calls it with other arguments";
-  if (or_shape) reason += ", or gets another shape";
+  const std::string reason = "golden calls it with other arguments";
+  const std::string either = reason + (or_shape ? ", or gets another shape" : "");
   const NodeId other = comparison.golden->Find(comparison.target->nodes[id].name);
   dump::Record record, golden;
   if (other == kNoNode || !ReadRecordOf(*comparison.target, id, &record) ||
       !ReadRecordOf(*comparison.golden, other, &golden)) {
-    return reason;
+    return either;
   }
   std::string shape;
   for (const dump::Value& value : record.values) {
     const auto same = std::ranges::find(golden.values, value.key, &dump::Value::key);
     if (same == golden.values.end()) continue;
-    std::string text = ValueText(value, *same);
+    std::string text = ValueText(record, value, *same);
     // Arguments say more: shapes may follow from them.
     if (value.kind == dump::ValueKind::kScalar && !text.empty()) return reason + text;
     if (shape.empty()) shape = std::move(text);
   }
-  return reason + shape;
+  const std::string one_sided = OneSidedArgument(record, golden);
+  return one_sided.empty() ? either + shape : reason + "; " + one_sided;
 }
 
 std::string RewiredReason(const Comparison& comparison, NodeId maker, bool alone) {
@@ -117,7 +150,7 @@ std::string RewiredReason(const Comparison& comparison, NodeId maker, bool alone
   return lead +
          (unmatched ? ", which made them, has no partner"
                     : ", whose partner is a guess, made them") +
-         ": golden makes such calls too, but not as many";
+         ": golden makes another number of such calls";
 }
 
 std::string CoarserMakerReason(const Comparison& comparison, const FactTable& facts, NodeId id,

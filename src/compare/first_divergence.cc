@@ -364,6 +364,11 @@ class Finder {
                  "its outputs differ, but not all of its inputs could "
                  "be compared");
     }
+    if (!facts.has_inputs && facts.argument_is_number && facts.argument_error > 0 &&
+        last_origin_ != kNoNode) {
+      return Set(id, Role::kUndecidable, id,
+                 facts_.DifferingArgument(id) + "; that may follow from what differs before");
+    }
     if (TakesFromACulprit(id)) {
       return Set(id, Role::kVictim, noise_.Culprit(id),
                  "what its forward took carries an error within the tolerance");

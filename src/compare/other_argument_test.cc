@@ -119,5 +119,55 @@ TEST_F(FirstDivergence, AnotherArgumentIsToldThoughWhatIsReturnedIsEqual) {
   }
 }
 
+// The last of two dimensions.
+TEST_F(FirstDivergence, APlaceCountedFromTheOtherEndIsTheSameArgument) {
+  Both("Tensor.softmax.0.forward", "", Forward({Data(1), Scalar("int", "-1")}, {Data(2)}),
+       Forward({Data(1), Scalar("int", "1")}, {Data(2)}));
+  Find();
+  EXPECT_THAT(report_.divergences, IsEmpty());
+  EXPECT_EQ(result_.node("Tensor.softmax.0.forward").status, NodeStatus::kPass);
+}
+
+TEST_F(FirstDivergence, AnArgumentThatMayBeCountedFromTheOtherEndIsToldWhereOutputsDiffer) {
+  Both("Tensor.__mul__.0.forward", "", Forward({Data(1), Scalar("int", "-1")}, {Data(2)}),
+       Forward({Data(1), Scalar("int", "1")}, {Data(2, 2)}));
+  Find();
+  EXPECT_EQ(by_name_["Tensor.__mul__.0.forward"].reason,
+            "its inputs agree, its outputs do not; argument `1` is -1, golden's is 1");
+}
+
+TEST_F(FirstDivergence, WholeNumbersOfOtherSignsAreOtherArguments) {
+  Both("Tensor.clamp.0.forward", "", Forward({Data(1), Scalar("int", "-100")}, {Data(2)}),
+       Forward({Data(1), Scalar("int", "0")}, {Data(2, 2)}));
+  Find();
+  EXPECT_EQ(by_name_["Tensor.clamp.0.forward"].reason, "argument `1` is -100, golden's is 0");
+}
+
+TEST_F(FirstDivergence, AMaskOfAnotherKindIsTold) {
+  const std::string name = "Functional.scaled_dot_product_attention.0.forward";
+  const auto call = [](const char* dtype, double made) {
+    return Forward({Data(1), TestTensor{"1.0", "0.0", "0.5", "2.0", dtype}.Json()},
+                   {Data(2, made)});
+  };
+  Both(name, "", call("torch.float32", 1), call("torch.bool", 2));
+  Find();
+  EXPECT_THAT(by_name_[name].reason, HasSubstr("its `1` is torch.float32, golden's is torch.bool"));
+}
+
+// A position that is counted on, as in inference with a cache.
+TEST_F(FirstDivergence, NumbersThatMayFollowBlameNobody) {
+  const auto call = [](const std::string& start, double made) {
+    return Forward({Scalar("int", start)}, {Data(2, made)});
+  };
+  Both("Torch.arange.0.forward", "", call("3", 1), call("4", 2));
+  Both("Torch.arange.1.forward", "", call("4", 1), call("5", 2));
+  Both("Torch.randn.0.forward", "", Forward({}, {Data(3)}), Forward({}, {Data(3, 2)}));
+  Find();
+  EXPECT_THAT(Culprits(), ElementsAre("Torch.arange.0.forward", "Torch.randn.0.forward"));
+  EXPECT_EQ(RoleOf("Torch.arange.1.forward"), Role::kUndecidable);
+  EXPECT_THAT(by_name_["Torch.arange.1.forward"].reason,
+              HasSubstr("argument `0` is 4, golden's is 5; that may follow"));
+}
+
 }  // namespace
 }  // namespace msprobe::compare

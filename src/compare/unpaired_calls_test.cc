@@ -109,6 +109,18 @@ TEST_F(UnpairedCallsTest, ACallInAnotherWayTellsItsArgument) {
               HasSubstr("; argument `1` is 2, golden's is 1"));
 }
 
+TEST_F(UnpairedCallsTest, AnArgumentThatOneSideAloneGivesIsTold) {
+  const std::string name = "Functional.gelu.0.forward";
+  Both("Torch.a.0.forward", "", Forward({Data(1)}, {Data(2)}), Forward({Data(1)}, {Data(2)}));
+  target_.Add(name, "", Forward({Data(2), Scalar("str", R"("tanh")")}, {Data(3, 2)}));
+  golden_.Add(name, "", Forward({Data(2)}, {Data(3)}));
+  Both("Torch.b.0.forward", "", Forward({Data(3, 2)}, {Data(5, 2)}), Forward({Data(3)}, {Data(5)}));
+  Find();
+  EXPECT_THAT(Culprits(), ElementsAre(name));
+  EXPECT_EQ(by_name_[name].reason,
+            "golden calls it with other arguments; argument `1` is tanh, golden gives none");
+}
+
 TEST_F(UnpairedCallsTest, WhatBothSidesCallIsNotLeftOut) {
   const std::string outer = "Module.net.Net.forward.0";
   Both(outer, "", Forward({Data(1)}, {Data(3, 2)}), Forward({Data(1)}, {Data(3)}));
