@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "graph/alignment.h"
@@ -8,14 +7,7 @@
 namespace msprobe::graph {
 namespace {
 
-using dump::Direction;
-
 constexpr uint32_t kMostRounds = 64;
-constexpr int32_t kCertain = 1000;
-
-int32_t WeightOf(float likeness) {
-  return likeness < kLeastLikeness ? 0 : 10 + static_cast<int32_t>(std::lround(20 * likeness));
-}
 
 /// Neighbouring modules of both sides between which no pair is known yet.
 struct Region {
@@ -45,9 +37,6 @@ class AutoMatcher {
       regions_.pop_back();
       MatchRegion(region);
     }
-    for (size_t i = 0; i < module_pairs_.size() && !cancelled(); ++i) {
-      MatchApis(module_pairs_[i].first, module_pairs_[i].second);
-    }
     MatchWhatFollows(&state_);
   }
 
@@ -60,7 +49,6 @@ class AutoMatcher {
   }
 
   void EnterPair(NodeId target, NodeId golden) {
-    module_pairs_.emplace_back(target, golden);
     Push({target_.ModulesBelow(target), golden_.ModulesBelow(golden), target, golden, 0});
   }
 
@@ -75,12 +63,6 @@ class AutoMatcher {
     return std::ranges::any_of(ids, [&](NodeId id) { return side.traits[id].modules_below > 0; });
   }
 
-  /// Both parents hold the same weights: then equal things have the same weights in front of them.
-  bool IsAnchored(NodeId target_parent, NodeId golden_parent) const {
-    const uint64_t weights = target_.traits[target_parent].weights;
-    return weights > 0 && weights == golden_.traits[golden_parent].weights;
-  }
-
   /// Weights in front of a node and behind it, inside the pair that the region lies in.
   static std::pair<uint64_t, uint64_t> Around(const MatchSide& side, NodeId parent, NodeId id) {
     const uint64_t before = side.traits[id].weights_before - side.traits[parent].weights_before;
@@ -92,7 +74,7 @@ class AutoMatcher {
   bool SamePlace(const Region& region, NodeId target, NodeId golden) const {
     const auto [target_before, target_after] = Around(target_, region.target_parent, target);
     const auto [golden_before, golden_after] = Around(golden_, region.golden_parent, golden);
-    if (IsAnchored(region.target_parent, region.golden_parent)) {
+    if (state_.IsAnchored(region.target_parent, region.golden_parent)) {
       return target_before == golden_before;
     }
     return target_.traits[target].layer == golden_.traits[golden].layer &&
@@ -103,7 +85,7 @@ class AutoMatcher {
   bool HasRival(const Region& region, size_t i, size_t j) const {
     constexpr float kMargin = 0.05F;
     constexpr size_t kNear = 256;
-    if (IsAnchored(region.target_parent, region.golden_parent)) return false;
+    if (state_.IsAnchored(region.target_parent, region.golden_parent)) return false;
     const auto likeness = [&](size_t target, size_t golden) {
       const NodeId a = region.targets[target];
       const NodeId b = region.goldens[golden];
@@ -287,66 +269,6 @@ class AutoMatcher {
     return opened;
   }
 
-  /// The APIs that belong to a matched module: its own and, with `deep`, those of modules without a
-  /// partner. Matched modules and fused groups stand in between as marks.
-  static std::vector<NodeId> ApisOf(const MatchSide& side, NodeId module, bool deep) {
-    std::vector<NodeId> items;
-    std::vector<NodeId> open(side.graph.children(module).rbegin(),
-                             side.graph.children(module).rend());
-    uint32_t last_group = kNoGroup;
-    while (!open.empty()) {
-      const NodeId id = open.back();
-      open.pop_back();
-      const Node& node = side.graph.nodes[id];
-      const bool is_module = node.kind == NodeKind::kModule;
-      if (node.kind != NodeKind::kApiCollection && node.direction != Direction::kForward) continue;
-      if (node.kind == NodeKind::kApi || (is_module && side.partner[id] != kNoNode)) {
-        items.push_back(id);
-        continue;
-      }
-      if (side.group[id] != kNoGroup) {
-        if (side.group[id] != last_group) items.push_back(id);
-        last_group = side.group[id];
-        continue;
-      }
-      if (is_module && !deep && side.reason[id] != MatchReason::kWrapper) continue;
-      const auto children = side.graph.children(id);
-      open.insert(open.end(), children.rbegin(), children.rend());
-    }
-    return items;
-  }
-
-  void MatchApis(NodeId target_module, NodeId golden_module) {
-    const bool deep = IsAnchored(target_module, golden_module);
-    const std::vector<NodeId> targets = ApisOf(target_, target_module, deep);
-    const std::vector<NodeId> goldens = ApisOf(golden_, golden_module, deep);
-    if (targets.empty() || goldens.empty()) return;
-    AlignmentRules rules;
-    rules.one_to_one = [&](size_t i, size_t j) {
-      const NodeId target = targets[i];
-      const NodeId golden = goldens[j];
-      const bool api = target_.graph.nodes[target].kind == NodeKind::kApi;
-      if (api != (golden_.graph.nodes[golden].kind == NodeKind::kApi)) return 0;
-      if (api) return WeightOf(ApiLikeness(target_.traits[target], golden_.traits[golden]));
-      if (match_.golden_of_target[target] == golden) return kCertain;
-      const uint32_t group = target_.group[target];
-      return group != kNoGroup && group == golden_.group[golden] ? kCertain : 0;
-    };
-    const Alignment found = Align(targets.size(), goldens.size(), rules);
-    for (const AlignedSpan& span : found.spans) {
-      const NodeId target = targets[span.target];
-      const NodeId golden = goldens[span.golden];
-      if (target_.graph.nodes[target].kind != NodeKind::kApi) continue;
-      state_.Link(target, golden, ApiLikeness(target_.traits[target], golden_.traits[golden]));
-    }
-    for (size_t i = 0; i < targets.size(); ++i) {
-      if (found.target_ambiguous[i]) match_.target_reason[targets[i]] = MatchReason::kAmbiguous;
-    }
-    for (size_t j = 0; j < goldens.size(); ++j) {
-      if (found.golden_ambiguous[j]) match_.golden_reason[goldens[j]] = MatchReason::kAmbiguous;
-    }
-  }
-
   AutoMatchState state_;
   const MatchOptions& options_ = state_.options;
   Match& match_ = state_.match;
@@ -354,7 +276,6 @@ class AutoMatcher {
   MatchSide& golden_ = state_.golden;
   WordTable words_;
   std::vector<Region> regions_;
-  std::vector<std::pair<NodeId, NodeId>> module_pairs_;
   std::vector<const NodeTraits*> parts_;
 };
 

@@ -57,6 +57,12 @@ struct AutoMatchState {
     match.confidence[target_node] = confidence;
     linked.push_back(target_node);
   }
+  /// Both parents hold the same weights: then equal things have the same weights in front of them.
+  bool IsAnchored(NodeId target_parent, NodeId golden_parent) const {
+    const uint64_t weights = target.traits[target_parent].weights;
+    return weights > 0 && weights == golden.traits[golden_parent].weights;
+  }
+  bool cancelled() const { return options.cancel != nullptr && options.cancel->cancelled(); }
 
   const MatchOptions& options;
   Pairing& pairing;
@@ -66,10 +72,17 @@ struct AutoMatchState {
   MatchSide golden{
       pairing.golden(), {}, match.golden_group, match.golden_reason, match.target_of_golden};
   std::vector<NodeId> linked;  ///< targets, in the order in which they found a partner
+  std::vector<NodeId> named;   ///< of these: by their names, whatever their types and shapes
 };
 
-/// From the forward nodes that are linked to all that hangs on them: backward, gradients of
-/// parameters, collections; then reasons for what is left.
+/// What a likeness counts in an alignment.
+int32_t WeightOf(float likeness);
+
+/// The APIs inside two modules that are paired, between the modules that are paired already.
+void MatchApis(NodeId target_module, NodeId golden_module, AutoMatchState* state);
+
+/// From the forward modules that are linked to all that hangs on them: what only has its name, APIs,
+/// backward, gradients of parameters, collections; then reasons for what is left.
 void MatchWhatFollows(AutoMatchState* state);
 
 }  // namespace msprobe::graph

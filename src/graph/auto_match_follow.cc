@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -8,25 +9,43 @@
 namespace msprobe::graph {
 namespace {
 
+using dump::Direction;
+
 class Follower {
  public:
   explicit Follower(AutoMatchState* state) : state_(*state) {}
 
   void Run() {
-    const size_t forward = state_.linked.size();
-    for (size_t i = 0; i < forward; ++i) FollowNames(state_.linked[i]);
+    MatchNamed(Direction::kForward);
+    MatchApis(kRootNode, kRootNode, &state_);
+    Follow();
+    do {
+      MatchNamed(std::nullopt);
+    } while (Follow());
     for (uint32_t i = 0; i < match_.groups.size(); ++i) {
       for (const NodeId id : match_.groups[i].targets) SpreadGroup(target_, id, i);
       for (const NodeId id : match_.groups[i].goldens) SpreadGroup(golden_, id, i);
     }
     MatchCollections();
-    MatchRest();
+    CheckNamed();
     Explain(target_);
     Explain(golden_);
     MarkOtherShapes();
   }
 
  private:
+  /// From all pairs that are new to what is inside them and to what belongs to them. False: there
+  /// were none.
+  bool Follow() {
+    const size_t before = followed_;
+    for (; followed_ < state_.linked.size() && !state_.cancelled(); ++followed_) {
+      const NodeId target = state_.linked[followed_];
+      MatchApis(target, pairing_.golden_of(target), &state_);
+      FollowNames(target);
+    }
+    return followed_ > before;
+  }
+
   void LinkNamed(const std::string& target_name, const std::string& golden_name, float confidence) {
     if (target_name.empty() || golden_name.empty()) return;
     const NodeId target = target_.graph.Find(target_name);
@@ -89,25 +108,45 @@ class Follower {
     }
   }
 
-  /// Modules of the same name in the same pair, although their shapes differ: as in loose mode.
-  void MatchRest() {
-    std::vector<NodeId> named;
+  /// Nodes of the same name in the same pair, although their shapes differ: as in loose mode.
+  void MatchNamed(std::optional<Direction> direction) {
     for (const NodeId id : ParentsFirst(target_.graph)) {
       const Node& node = target_.graph.nodes[id];
-      if (node.kind != NodeKind::kModule || pairing_.golden_of(id) != kNoNode) continue;
-      if (match_.target_reason[id] == MatchReason::kFusedProjection) continue;
+      if (pairing_.golden_of(id) != kNoNode || (direction && node.direction != *direction)) continue;
+      if (target_.reason[id] == MatchReason::kFusedProjection) continue;
       const NodeId partner = golden_.graph.Find(node.name);
       if (partner == kNoNode || !pairing_.is_free(partner)) continue;
-      if (match_.golden_reason[partner] == MatchReason::kFusedProjection) continue;
-      if (pairing_.golden_of(node.parent) != golden_.graph.nodes[partner].parent) continue;
+      if (golden_.reason[partner] == MatchReason::kFusedProjection) continue;
+      if (!NameDecides(node)) continue;
+      if (pairing_.golden_of(Around(target_, id)) != Around(golden_, partner)) continue;
       state_.Link(id, partner, kLeastLikeness);
-      named.push_back(id);
+      state_.named.push_back(id);
     }
-    pairing_.Check(named, RecordRule::kSameUpToDType, options_, [&](NodeId id, MatchReason reason) {
-      match_.target_reason[id] = reason;
-      match_.golden_reason[match_.golden_of_target[id]] = reason;
+  }
+
+  /// Forward APIs are told by their place, and their backward goes with them: only the name is left
+  /// where no forward was recorded.
+  bool NameDecides(const Node& node) const {
+    if (node.kind != NodeKind::kApi) return node.kind == NodeKind::kModule;
+    if (node.direction != Direction::kBackward) return node.direction != Direction::kForward;
+    const std::string forward = ForwardOf(node.name, ParseNodeName(node.name));
+    return target_.graph.Find(forward) == kNoNode && golden_.graph.Find(forward) == kNoNode;
+  }
+
+  /// What holds a node; a run of APIs between modules follows from these.
+  static NodeId Around(const MatchSide& side, NodeId id) {
+    id = side.graph.nodes[id].parent;
+    while (side.graph.nodes[id].kind == NodeKind::kApiCollection) id = side.graph.nodes[id].parent;
+    return id;
+  }
+
+  void CheckNamed() {
+    const auto note = [&](NodeId id, MatchReason reason) {
+      target_.reason[id] = reason;
+      golden_.reason[pairing_.golden_of(id)] = reason;
       match_.mismatched[id] = reason != MatchReason::kOtherDType;
-    });
+    };
+    pairing_.Check(state_.named, RecordRule::kSameUpToDType, options_, note);
   }
 
   static void Explain(MatchSide& side) {
@@ -140,6 +179,7 @@ class Follower {
   }
 
   AutoMatchState& state_;
+  size_t followed_ = 0;  ///< of state_.linked
   const MatchOptions& options_ = state_.options;
   Pairing& pairing_ = state_.pairing;
   Match& match_ = state_.match;

@@ -29,8 +29,14 @@ class Model {
     dump_->Entry(name, std::move(values));
     return *this;
   }
-  Model& Api(const std::string& name, const std::string& parent) {
-    dump_->Edge(name, parent).Entry(name, {Input({2, 8}), Output({2, 8})});
+  /// One without a record, as the optimizer.
+  Model& Module(const std::string& name) {
+    dump_->Edge(name, "");
+    return *this;
+  }
+  Model& Api(const std::string& name, const std::string& parent, std::vector<int64_t> in = {2, 8},
+             std::vector<int64_t> out = {2, 8}) {
+    dump_->Edge(name, parent).Entry(name, {Input(std::move(in)), Output(std::move(out))});
     return *this;
   }
   static std::string Name(const std::string& path, const std::string& class_name) {
@@ -129,6 +135,39 @@ TEST(AutoMatch, DoesNotGuessAmongEquals) {
   EXPECT_EQ(sides.Partner("Torch.relu.0.forward"), "");
   EXPECT_EQ(sides.Reason("Torch.relu.0.forward"), MatchReason::kAmbiguous);
   EXPECT_EQ(sides.Partner(net), net);
+}
+
+/// A model, and an optimizer that makes the same calls for each of its weights.
+Model WithOptimizer(int64_t extent, int64_t first_call) {
+  Model model;
+  const std::string net = Model::Name("n", "Net");
+  model.Module("n", "Net", "", {2, 8}, {extent, 8}).Module("optimizer");
+  model.Api("Functional.embedding.0.forward", net, {extent, 8}, {2, 8});
+  model.Api("Functional.norm.0.forward", net, {2, 8}, {2, 8});
+  for (int64_t call = first_call; call < first_call + 4; ++call) {
+    const std::string number = "." + std::to_string(call) + ".forward";
+    model.Api("Tensor.mul_" + number, "optimizer", {8}, {8});
+    model.Api("Tensor.add_" + number, "optimizer", {8}, {8});
+  }
+  return model;
+}
+
+TEST(AutoMatch, PairsTheCallsOfAnOptimizerByTheirOrder) {
+  const Sides sides = MatchModels(WithOptimizer(37, 0), WithOptimizer(37, 4));
+  EXPECT_EQ(sides.Partner("Tensor.mul_.0.forward"), "Tensor.mul_.4.forward");
+  EXPECT_EQ(sides.Partner("Tensor.add_.3.forward"), "Tensor.add_.7.forward");
+}
+
+TEST(AutoMatch, LooksIntoModulesThatOnlyTheirNamesPair) {
+  const Sides sides = MatchModels(WithOptimizer(40, 0), WithOptimizer(37, 0));
+  const auto mismatched = [&](const std::string& name) {
+    return static_cast<bool>(sides.match.mismatched[sides.target->Find(name)]);
+  };
+  EXPECT_TRUE(mismatched(Model::Name("n", "Net")));
+  EXPECT_EQ(sides.Partner("Functional.norm.0.forward"), "Functional.norm.0.forward");
+  EXPECT_FALSE(mismatched("Functional.norm.0.forward"));
+  EXPECT_EQ(sides.Partner("Functional.embedding.0.forward"), "Functional.embedding.0.forward");
+  EXPECT_TRUE(mismatched("Functional.embedding.0.forward"));
 }
 
 TEST(AutoMatch, LooksThroughWrappers) {

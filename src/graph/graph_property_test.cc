@@ -20,7 +20,8 @@ std::unique_ptr<Graph> Build(std::shared_ptr<const dump::RankDump> dump) {
 }
 
 /// A dump whose parents are drawn at random: cycles, unknown parents and all kinds of names.
-std::shared_ptr<FakeRankDump> RandomDump(std::mt19937* random) {
+/// `apis_hold` nodes: else only modules do.
+std::shared_ptr<FakeRankDump> RandomDump(std::mt19937* random, bool apis_hold = true) {
   const auto draw = [&](uint32_t below) { return (*random)() % below; };
   const auto name = [&]() -> std::string {
     const std::string n = std::to_string(draw(4));
@@ -36,7 +37,8 @@ std::shared_ptr<FakeRankDump> RandomDump(std::mt19937* random) {
   auto dump = std::make_shared<FakeRankDump>();
   const uint32_t edges = 1 + draw(30);
   for (uint32_t i = 0; i < edges; ++i) {
-    dump->Edge(name(), draw(3) == 0 ? "" : name());
+    const std::string parent = draw(3) == 0 ? "" : name();
+    dump->Edge(name(), apis_hold || parent.starts_with("Module.") ? parent : "");
     const std::string stacked = name();
     dump->Stack(stacked, {"File /t/checkpoint.py, line 1, in backward, \n f()"});
   }
@@ -108,6 +110,21 @@ TEST(GraphPropertyTest, EveryIdStandsOnceInTheTreeAndLinksAreSymmetric) {
       for (NodeId id = 0; mode < 3 && id < target->nodes.size(); ++id) {
         EXPECT_EQ(self->golden_of_target[id], id) << target->nodes[id].name;
       }
+    }
+  }
+}
+
+TEST(GraphPropertyTest, ADumpAgainstItselfPairsEverythingAutomatically) {
+  std::mt19937 random(11);
+  MatchOptions options;
+  options.mode = MatchMode::kAuto;
+  for (int round = 0; round < 2000 && !testing::Test::HasFailure(); ++round) {
+    const auto graph = Build(RandomDump(&random, false));
+    const auto other = Build(RandomDump(&random, false));
+    ExpectSymmetric(*graph, *other, *MatchGraphs(*graph, *other, options));
+    const auto self = MatchGraphs(*graph, *graph, options);
+    for (NodeId id = 0; id < graph->nodes.size(); ++id) {
+      EXPECT_EQ(self->golden_of_target[id], id) << graph->nodes[id].name << " in round " << round;
     }
   }
 }
