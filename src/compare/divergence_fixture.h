@@ -40,8 +40,8 @@ class FirstDivergence : public testing::Test {
     target_.Add(name, parent, target);
     golden_.Add(name, parent, golden);
   }
-  void Find() {
-    result_ = CompareDumps(target_, golden_);
+  void Find(const graph::MatchOptions& match_options = {}) {
+    result_ = CompareDumps(target_, golden_, match_options);
     report_ = FindDivergences(&result_.comparison);
     for (const Divergence& divergence : report_.divergences) {
       by_name_[Name(divergence.node)] = divergence;

@@ -240,6 +240,20 @@ TEST_F(FirstDivergence, ParametersThatMoveWithoutACulpritAreNoConsequence) {
   EXPECT_FALSE(by_name_["Module.a.A.forward.1"].moved_parameters);
 }
 
+TEST_F(FirstDivergence, ParametersOfAnotherShape) {
+  const std::string module = "Module.net.fc.Linear.forward.0";
+  const auto forward = [](const std::string& shape, const std::string& norm) {
+    TestTensor weight;
+    weight.shape = shape;
+    weight.norm = norm;
+    return Forward({Data(1)}, {Data(3)}, "\"weight\": " + weight.Json());
+  };
+  Both(module, "", forward("[40, 16]", "6.0"), forward("[37, 16]", "4.0"));
+  Find(Loose());
+  EXPECT_EQ(by_name_[module].reason,
+            "parameters differ: parameters.weight has the shape [40, 16], golden's [37, 16]");
+}
+
 TEST_F(FirstDivergence, RoundingIsNoDivergence) {
   const auto mean = [](const char* value) {
     return TestTensor{"3.0", "-3.0", value, "10.0"}.Json();

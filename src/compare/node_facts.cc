@@ -30,6 +30,16 @@ void Mix(uint64_t word, uint64_t* hash) {
   *hash ^= *hash >> 32;
 }
 
+/// "parameters.weight"; with the shapes if they are why the values differ.
+std::string ParameterText(const Value& value, const Value& golden) {
+  std::string text(value.key);
+  if (value.shape_text != golden.shape_text) {
+    text.append(" has the shape ").append(value.shape_text);
+    text.append(", golden's ").append(golden.shape_text);
+  }
+  return text;
+}
+
 /// By the checksum if there is one, else by the statistics; with shape and dtype.
 TensorUse Identify(const Record& record, const Value& value) {
   TensorUse use;
@@ -255,13 +265,14 @@ void FactGatherer::Measure(const Record& golden) {
     }
     facts_->compared = true;
     errors_[i] = measured.error;
-    Note(value, section, measured.error);
+    Note(value, partner < golden.values.size() ? golden.values[partner] : value, section,
+         measured.error);
   }
 }
 
 /// Whole numbers are exact, whatever the node computes beside them; of others it is not known
 /// yet which error is rounding.
-void FactGatherer::Note(const Value& value, Section section, double error) {
+void FactGatherer::Note(const Value& value, const Value& golden, Section section, double error) {
   const bool is_integer = UnitRoundoff(value.dtype) == 0;
   const bool differs = error > 0 && is_integer;
   facts_->has_integers |= is_integer;
@@ -277,7 +288,7 @@ void FactGatherer::Note(const Value& value, Section section, double error) {
       break;
     case Section::kParameter:
       if (error > 10 * facts_->parameter_error) {
-        facts_->differing_parameter = table_.texts.Intern(value.key);
+        facts_->differing_parameter = table_.texts.Intern(ParameterText(value, golden));
       }
       facts_->parameter_error = std::max(facts_->parameter_error, error);
       facts_->parameters_differ |= differs;

@@ -104,7 +104,8 @@ class FactGatherer {
   double GradientPeak() const;
   void Measure(const dump::Record& golden);
   void NoteArgument(uint32_t place, const dump::Value& value, const dump::Value& golden);
-  void Note(const dump::Value& value, dump::Section section, double error);
+  void Note(const dump::Value& value, const dump::Value& golden, dump::Section section,
+            double error);
   void AddUses(graph::NodeId id);
 
   const Comparison& comparison_;

@@ -81,8 +81,8 @@ int32_t WeightOf(float likeness);
 /// The APIs inside two modules that are paired, between the modules that are paired already.
 void MatchApis(NodeId target_module, NodeId golden_module, AutoMatchState* state);
 
-/// From the forward modules that are linked to all that hangs on them: what only has its name, APIs,
-/// backward, gradients of parameters, collections; then reasons for what is left.
+/// From the forward modules that are linked to all that hangs on them: what only has its name,
+/// APIs, backward, gradients of parameters, collections; then reasons for what is left.
 void MatchWhatFollows(AutoMatchState* state);
 
 }  // namespace msprobe::graph

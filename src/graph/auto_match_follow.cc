@@ -112,7 +112,8 @@ class Follower {
   void MatchNamed(std::optional<Direction> direction) {
     for (const NodeId id : ParentsFirst(target_.graph)) {
       const Node& node = target_.graph.nodes[id];
-      if (pairing_.golden_of(id) != kNoNode || (direction && node.direction != *direction)) continue;
+      if (pairing_.golden_of(id) != kNoNode || (direction && node.direction != *direction))
+        continue;
       if (target_.reason[id] == MatchReason::kFusedProjection) continue;
       const NodeId partner = golden_.graph.Find(node.name);
       if (partner == kNoNode || !pairing_.is_free(partner)) continue;

@@ -35,6 +35,19 @@ void PrintModes(const std::vector<UnitSummary>& modes, std::string* out) {
   out->push_back('\n');
 }
 
+/// Calls and modules that both sides have, but not by the same names, pair in another way.
+std::string_view OtherWay(const UnitSummary& total) {
+  constexpr uint64_t kSeveral = 2;
+  const auto by_name = [](const SideCounts& side) {
+    return side.unmatched[static_cast<size_t>(graph::MatchReason::kNoSuchName)] +
+           side.unmatched[static_cast<size_t>(graph::MatchReason::kOtherParent)];
+  };
+  if (std::min(by_name(total.target), by_name(total.golden)) < kSeveral) return "";
+  const bool moved =
+      total.target.unmatched[static_cast<size_t>(graph::MatchReason::kOtherParent)] > 0;
+  return moved ? "-fm or --match auto may pair more" : "--match auto may pair more";
+}
+
 void PrintSides(const UnitSummary& total, std::string* out) {
   Print(out, "%-36s %8s %8s\n", "", "target", "golden");
   Print(out, "%-36s %8" PRIu64 " %8" PRIu64 "\n", "nodes", total.target.nodes, total.golden.nodes);
@@ -47,6 +60,9 @@ void PrintSides(const UnitSummary& total, std::string* out) {
     const std::string reason(graph::MatchReasonText(static_cast<graph::MatchReason>(i)));
     Print(out, "  %-26s %8" PRIu64 " %8" PRIu64 "\n", reason.c_str(), total.target.unmatched[i],
           total.golden.unmatched[i]);
+  }
+  if (const std::string_view hint = OtherWay(total); !hint.empty()) {
+    out->append("  ").append(hint).push_back('\n');
   }
   if (total.lowest_confidence < 1) {
     Print(out, "%-36s %8s\n", "lowest confidence of a pair",

@@ -22,6 +22,22 @@ UnitSummary Compared() {
   return unit;
 }
 
+TEST(RunReport, HintsAtAnotherMatchingWhereNamesDifferOnBothSides) {
+  const auto text = [](uint64_t in_target, uint64_t in_golden, graph::MatchReason reason) {
+    UnitSummary unit = Compared();
+    unit.target.unmatched[static_cast<size_t>(reason)] = in_target;
+    unit.golden.unmatched[static_cast<size_t>(reason)] = in_golden;
+    RunReport report;
+    report.units = {&unit, 1};
+    return RunReportText(report);
+  };
+  using graph::MatchReason;
+  EXPECT_THAT(text(2, 2, MatchReason::kOtherParent), HasSubstr("\n  -fm or --match auto may pair"));
+  EXPECT_THAT(text(3, 2, MatchReason::kNoSuchName), HasSubstr("\n  --match auto may pair more\n"));
+  EXPECT_THAT(text(9, 1, MatchReason::kNoSuchName), Not(HasSubstr("may pair")));
+  EXPECT_THAT(text(9, 9, MatchReason::kNoCounterpart), Not(HasSubstr("may pair")));
+}
+
 TEST(Verdict, EachReasonByItself) {
   const auto of = [](const UnitSummary& unit) { return OverallVerdict({&unit, 1}); };
   UnitSummary unit = Compared();
