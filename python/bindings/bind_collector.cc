@@ -258,6 +258,7 @@ void BindCollector(nb::module_& m) {
   m.def("expects_more", [] { return The().expects_more(); });
   m.def("may_go_on", [] { return The().may_go_on(); });
   m.def("root_calls", [] { return The().root_calls(); });
+  m.def("model_called", [] { return The().model_called(); });
   m.def("recorded", [] { return The().recorded(); });
   m.def("late_gradients", [] { return The().late_gradients(); });
   m.def(

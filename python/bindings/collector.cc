@@ -1,5 +1,6 @@
 #include "python/bindings/collector.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 
@@ -57,6 +58,7 @@ PyObject* Collector::Call(CallSite* site, PyObject* const* args, size_t flags, P
   const ThreadState& thread = CurrentThread();
   if (site->kind == CallKind::kBackward) return CallBackward(site, args, flags, names);
   if (thread.busy > 0) return CallOriginal(site, args, flags, names);
+  model_called_ = model_called_ || MayBeOfModel(*site, args, flags);
   if (IsToken(*site, args, flags)) return CallToken(site, args, flags, names);
   if (site->kind == CallKind::kWait) return CallWait(site, args, flags, names);
   if (thread.in_api) {
@@ -82,6 +84,14 @@ PyObject* Collector::Call(CallSite* site, PyObject* const* args, size_t flags, P
     case CallKind::kDistributed: return CallRecorded(site, nullptr, args, flags, names);
   }
   return CallOriginal(site, args, flags, names);
+}
+
+bool Collector::MayBeOfModel(const CallSite& site, PyObject* const* args, size_t flags) const {
+  if (site.kind == CallKind::kCompiled) return true;
+  if (site.kind != CallKind::kModule || PyVectorcall_NARGS(flags) == 0) return false;
+  return module_of_.contains(args[0]) ||
+         std::any_of(roots_.begin(), roots_.end(),
+                     [&](const PyRef& root) { return root.get() == args[0]; });
 }
 
 PyObject* Collector::CallModule(CallSite* site, PyObject* const* args, size_t flags,

@@ -62,6 +62,7 @@ void Collector::BeginStep(std::shared_ptr<DumpWriter> writer) {
   in_token_range_ = !token_range_.has_value();
   open_token_calls_ = 0;
   gradients_ = true;
+  model_called_ = false;
 }
 
 void Collector::Start() {

@@ -3,12 +3,15 @@
 #include <nanobind/stl/string_view.h>
 
 #include <array>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "app/query.h"
 #include "app/unit_plan.h"
+#include "dump/layout.h"
 #include "report/run_report.h"
 
 namespace nb = nanobind;
@@ -74,6 +77,12 @@ class Tables {
  public:
   Tables(const std::string& target, const std::string& golden, const std::string& match,
          bool fuzzy_match, const std::string& layer_mapping, size_t threads) {
+    for (const std::string& path : {target, golden}) {
+      std::error_code error;  // a query takes a .vis.db too, which is no dump
+      if (!std::filesystem::is_regular_file(path, error)) continue;
+      base::Diagnostics none;
+      Throw(dump::FindDumpUnits(path, &none).status());
+    }
     app::UnitJob job;
     job.target = target;
     job.golden = golden;

@@ -55,6 +55,11 @@ class Config:
     bench_path: Optional[str] = None
     diff_nums: int = 1
     max_bytes: Optional[int] = None
+    given: Dict[str, Any] = field(default_factory=dict)  # where these come from
+
+    @property
+    def takes_modules(self) -> bool:
+        return self.level in ("L0", "mix")
 
     def takes(self, word: str) -> bool:
         """Whether data_mode takes "forward", "backward", "input" or "output"."""
@@ -67,10 +72,10 @@ def engine_options(config: Config) -> Dict[str, Any]:
     """What `_core.configure` is given."""
     level = config.level
     options: Dict[str, Any] = {
-        "modules": level in ("L0", "mix"),
+        "modules": config.takes_modules,
         "apis": level in ("L1", "mix"),
         "stacks": config.extra_info and level != "debug",
-        "construct": config.extra_info and level in ("L0", "mix"),
+        "construct": config.extra_info and config.takes_modules,
         "save_tensors": config.task == "tensor",
         "structure_only": config.task == "structure",
         "defers": config.async_dump,
@@ -85,15 +90,24 @@ def engine_options(config: Config) -> Dict[str, Any]:
 
 
 def load_config(path: Optional[str], **arguments: Any) -> Config:
-    """`arguments` that are not None go before what the file says."""
-    data: Dict[str, Any] = {}
     if path is not None:
         path = as_path("config_path", path)
-        data = read_json(path)
-    for name, value in arguments.items():
-        if value is not None:
-            data[name] = value
-    return _check(data, f": {path}" if path else "")
+    return _check(read_settings(path, **arguments), f": {path}" if path else "")
+
+
+def read_settings(path: Optional[str], **arguments: Any) -> Dict[str, Any]:
+    """`arguments` that are not None go before what the file says."""
+    data = {} if path is None else read_json(path)
+    data.update((name, value) for name, value in arguments.items() if value is not None)
+    return data
+
+
+def changed_settings(first: Dict[str, Any], second: Dict[str, Any]) -> str:
+    """What `first` says where `second` says something else; dump_enable is there to be changed."""
+    return ", ".join(f"{key} {json.dumps(first[key], ensure_ascii=False, default=str)}" if key in first
+                     else f"no {key}"
+                     for key in {**first, **second}
+                     if key != "dump_enable" and first.get(key) != second.get(key))
 
 
 def read_json(path: str) -> Dict[str, Any]:
@@ -237,7 +251,7 @@ def check_is_writable(key: str, path: str) -> None:
 
 def _check(data: Dict[str, Any], where: str) -> Config:
     """`where`: the end of what is said about it."""
-    config = Config()
+    config = Config(given=data)
     for key in data:
         if key in SECTION_KEYS:
             task = data.get("task") or config.task

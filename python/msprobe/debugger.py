@@ -2,11 +2,12 @@
 
 import contextlib
 import os
-from typing import Any, Callable, ClassVar, Iterator, List, Optional, Tuple, Type
+from typing import Any, Callable, ClassVar, Dict, Iterator, List, Optional, Tuple, Type
 
-from msprobe.config import as_path, boolean, is_number, load_config
+from msprobe.config import as_path, boolean, changed_settings, is_number, load_config, read_settings
 from msprobe.errors import MsprobeError
 from msprobe.framework import Framework
+from msprobe.notices import warn
 from msprobe.session import Session
 
 
@@ -66,19 +67,31 @@ class BaseDebugger:
         """Arguments go before what the file says; no file: defaults."""
         arguments = _comparable(config_path, task, dump_path, level, step)
         first = type(self)._instance
-        if first is not None:
-            if first._arguments != arguments:
-                raise MsprobeError("PrecisionDebugger was constructed before with other arguments; "
-                                   "use that one, its methods work on the class as well")
-            return
+        if first is not None and first._arguments != arguments:
+            raise MsprobeError("PrecisionDebugger was constructed before with other arguments; "
+                               "use that one, its methods work on the class as well")
         if config_path is not None:
             config_path = as_path("config_path", config_path)
-        config = load_config(config_path, task=task, dump_path=dump_path, level=level, step=step)
+        settings = dict(zip(("task", "dump_path", "level", "step"), arguments[1:]))
+        if first is not None:
+            first._keep_to_the_first(config_path, settings)
+            return
+        config = load_config(config_path, **settings)
         if config.dump_enable is not None and config_path is None:
             raise MsprobeError("dump_enable needs a configuration file, it is what switches")
         self._arguments = arguments
         self._session = Session(self.framework, config, config_path)
         type(self)._instance = self
+
+    def _keep_to_the_first(self, config_path: Optional[str], arguments: Dict[str, Any]) -> None:
+        """At a second construction, when the file may say something else."""
+        try:
+            changed = changed_settings(self._session.config.given, read_settings(config_path, **arguments))
+        except MsprobeError:  # nothing is taken from it
+            return
+        if changed:
+            warn(f"a second PrecisionDebugger changes nothing, the settings of the first stand: {changed}; "
+                 f"what the file says now is not used: {config_path}", kind="second debugger")
 
     @_OnInstanceOrClass
     def start(

@@ -30,9 +30,9 @@ def warn(text: str, *, kind: Optional[str] = None) -> None:
     _print(f"msprobe: warning: {text}", sys.stderr)
 
 
-def did_you_mean(word: Any, words: Collection[Any]) -> str:
-    """"; did you mean …?" with the nearest of `words`, or nothing."""
-    found = difflib.get_close_matches(str(word), [str(w) for w in words], 1, 0.5)
+def did_you_mean(word: Any, words: Collection[Any], likeness: float = 0.5) -> str:
+    """"; did you mean …?" with the nearest of `words`, or nothing: the more there are, the more like it must be."""
+    found = difflib.get_close_matches(str(word), [str(w) for w in words], 1, likeness)
     if not found:
         lower = {str(w).lower(): str(w) for w in words}
         found = [lower[str(word).lower()]] if str(word).lower() in lower else []

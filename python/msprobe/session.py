@@ -16,7 +16,7 @@ from msprobe.start_arguments import check_start, models_of
 from msprobe.tally import Tally
 from msprobe.utf8_text import writable
 from msprobe.values import parts
-from msprobe.wrapping import label, watch_named
+from msprobe.wrapping import functions_of, label, watch_named
 
 
 class Session:
@@ -74,7 +74,7 @@ class Session:
             self._become_rank()
         if self.writer is None:
             return
-        self._tally.starts += 1
+        self._tally.start(self.current_step)
         self._install()
         _core.start()
 
@@ -133,7 +133,7 @@ class Session:
         if (id(module), api) in self._custom_patches:
             raise MsprobeError(f"{api} has been registered before")
         if not callable(getattr(module, api, None)):
-            hint = did_you_mean(api, [name for name in dir(module) if not name.startswith("_")])
+            hint = did_you_mean(api, functions_of(module), 0.7)
             raise MsprobeError(f"{label(module)} has no function {api}{hint}")
         if prefix is None:
             prefix = label(module).rpartition(".")[2]
@@ -221,8 +221,7 @@ class Session:
 
     def _is_another(self, model: Any) -> bool:
         """Whether it has modules that the step, which has begun, does not record."""
-        by_modules = self.config.level in ("L0", "mix")
-        return by_modules and model is not None and list(map(id, models_of(model))) != self._model_ids
+        return self.config.takes_modules and model is not None and list(map(id, models_of(model))) != self._model_ids
 
     def _rank(self) -> Optional[int]:
         return self._rank_id if self._rank_id is not None else self.framework.rank()
@@ -271,7 +270,7 @@ class Session:
         entries: List[Any] = []
         roots = models_of(model)
         self._model_ids = list(map(id, roots))
-        if config.level in ("L0", "mix"):
+        if config.takes_modules:
             for index, root in enumerate(roots):
                 prefix = self.framework.module_word(root)
                 if isinstance(model, (list, tuple)):
@@ -279,12 +278,13 @@ class Session:
                 entries.extend(self.framework.modules(root, prefix))
         self.framework.watch_objects(roots, config)
         _core.set_modules(entries, roots)
-        self._tally.begin_step()
+        self._tally.begin_step(bool(entries))
         _core.begin_step(self.writer)
         self.framework.begin_gradients()
 
     def _close_step(self) -> None:
         self._unfinished.append(self.writer)  # first: another thread may end the program
+        self._tally.look_at_model(self.current_step, self._ended)
         self._end_recording()
         self._tally.steps_taken += 1
 

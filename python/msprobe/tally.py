@@ -15,6 +15,7 @@ class Tally:
         self.steps_taken = self.recorded = self.starts = 0
         self.token_range: Optional[Tuple[int, int]] = None
         self._most_root_calls = -1  # of a step with a token range
+        self._has_modules = False  # in the model of the step
         self._recorded_before = 0  # when the step began, by this process
         self._before_rank: Optional[int] = None  # the step that was left out while there was no rank
         self._said: Set[str] = set()
@@ -34,8 +35,35 @@ class Tally:
             self._before_rank = step
         return False
 
-    def begin_step(self) -> None:
+    def start(self, step: int) -> None:
+        """start() begins, or goes on with, the recording of a step."""
+        self.starts += 1
+        if _core.recording():
+            text = "start() came again without stop(), what both began lies in one step"
+            _core.note(text)
+            self._once(text, f"step {step}: {text}: call stop() and step() first, also after an exception, as "
+                       "collect() does")
+
+    def begin_step(self, has_modules: bool) -> None:
+        self._has_modules = has_modules
         self._recorded_before = _core.recorded()
+
+    def look_at_model(self, step: int, is_last: bool) -> None:
+        """Where the step ends: why no module is recorded, filters aside."""
+        if not self._config.takes_modules:
+            return
+        if is_last and _core.recording():  # the program has ended before the model had its turn
+            return
+        if not _core.model_called():
+            text = ("no call of the model given to start(), nor of a module in it, was seen: give start() the model "
+                    "that runs, not a copy of it, and run it uncompiled")
+        elif not self._has_modules:
+            text = ("only modules inside the model given to start() are recorded as modules, and it has none: give "
+                    "start() the model that it is part of")
+        else:
+            return
+        _core.note(text)
+        self._once(text, f"step {step}: {text}")
 
     def end_step(self) -> None:
         """Before the engine ends it."""

@@ -63,6 +63,12 @@ def watch_named(patches: Any, owner: Any, name: str, prefix: str) -> bool:
     return patches.add_attribute(owner, name, "custom", prefix)
 
 
+def functions_of(owner: Any) -> List[str]:
+    """Public ones. Nothing is run to find them, as properties and lazy imports would be."""
+    held = {name: inspect.getattr_static(owner, name, None) for name in dir(owner) if not name.startswith("_")}
+    return [name for name, value in held.items() if callable(value) or isinstance(value, (classmethod, staticmethod))]
+
+
 def label(owner: Any) -> str:
     """The name of a module or class; of another object that of its class."""
     return getattr(owner, "__name__", None) or type(owner).__name__

@@ -148,6 +148,13 @@ def test_filter_that_matches_nothing_is_said(collect, capsys):
     assert 'list ["no_such_layer"] matched nothing' in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("is_another", [False, True])
+def test_a_model_that_does_not_run_is_said(is_another, collect, capsys):
+    net = Net()
+    collect(lambda: train(net), Net() if is_another else net, level="mix")
+    assert ("no call of the model given to start()" in capsys.readouterr().err) == is_another
+
+
 def test_token_range(collect):
     net = Net()
     dump = collect(lambda: [net(tensor(X)) for _ in range(4)], net, level="L0",

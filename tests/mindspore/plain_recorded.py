@@ -240,6 +240,17 @@ def test_jit_is_one_record_and_is_not_compiled_again(collect):
     np.testing.assert_array_equal(compiled[0], plain)
 
 
+def test_a_model_that_runs_compiled_is_not_called_another(collect):
+    net = nn.SequentialCell(nn.ReLU())
+
+    @ms.jit
+    def train_step(x):
+        return net(x)
+
+    dump = collect(lambda: train_step(Tensor(X)), net, level="mix")
+    assert dump.names == ["Jit.train_step.0.forward"] and dump.ledger["notes"] == []
+
+
 # What has been compiled belongs to the code object: each case needs its own.
 BY_BYTECODE = """class ByBytecode(nn.Cell):
     @ms.jit(capture_mode="bytecode")

@@ -139,6 +139,12 @@ def test_ranks_and_steps():
 def test_errors_are_pythons_own():
     with pytest.raises(FileNotFoundError, match="does not exist"):
         msprobe.load_dump("no/such/dump")
+    a_file = "a dump is a directory, this is a file; .*dump.json$"
+    for wrong in ((DIVERGED / "npu/dump.json", DIVERGED / "bench"), (DIVERGED / "npu", DIVERGED / "bench/dump.json")):
+        with pytest.raises(ValueError, match=a_file):
+            msprobe.compare(*wrong)
+    with pytest.raises(ValueError, match=a_file):
+        msprobe.load_dump(DIVERGED / "npu/dump.json")
     with pytest.raises(ValueError, match="match is 'sloppy'.*give 'strict', 'loose' or 'auto'"):
         msprobe.compare(DIVERGED / "npu", DIVERGED / "bench", match="sloppy")
     with pytest.raises(ValueError, match="leave out fuzzy_match and layer_mapping"):

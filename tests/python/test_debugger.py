@@ -98,6 +98,7 @@ def test_configuration_in_the_home_directory(debugger, tmp_path, monkeypatch, ca
     ("L1", lambda d: d.set_init_step(-1), "set_init_step"),
     ("L1", lambda d: d.set_init_step(1 << 63), "set_init_step"),
     ("L1", lambda d: d.register_custom_api(torch, "no_such"), "no function no_such"),
+    ("L1", lambda d: d.register_custom_api(F, "nosuch"), "no function nosuch$"),  # not its module torch
     ("L1", lambda d: d.register_custom_api(torch, "rleu"), 'no function rleu; did you mean "relu"'),
     ("L1", lambda d: d.register_custom_api(torch, 5), "name that is a text"),
     ("L1", lambda d: d.register_custom_api(torch, "relu", ""), "name that is a text"),
