@@ -27,6 +27,17 @@ PyObject* CallReplaced(CallSite* site, const std::vector<PyRef>& args, Py_ssize_
   return CallOriginal(site, values.data(), static_cast<size_t>(positional), names);
 }
 
+/// Whether the call is one of a root or a module; or of something compiled, in which they may be.
+template <typename Modules>
+bool MayBeOfModel(const CallSite& site, PyObject* const* args, size_t flags, const Modules& modules,
+                  const std::vector<PyRef>& roots) {
+  if (site.kind == CallKind::kCompiled) return true;
+  if (site.kind != CallKind::kModule || PyVectorcall_NARGS(flags) == 0) return false;
+  return modules.contains(args[0]) ||
+         std::any_of(roots.begin(), roots.end(),
+                     [&](const PyRef& root) { return root.get() == args[0]; });
+}
+
 }  // namespace
 
 Collector*& TheCollector() {
@@ -58,7 +69,7 @@ PyObject* Collector::Call(CallSite* site, PyObject* const* args, size_t flags, P
   const ThreadState& thread = CurrentThread();
   if (site->kind == CallKind::kBackward) return CallBackward(site, args, flags, names);
   if (thread.busy > 0) return CallOriginal(site, args, flags, names);
-  model_called_ = model_called_ || MayBeOfModel(*site, args, flags);
+  if (!model_called_) model_called_ = MayBeOfModel(*site, args, flags, module_of_, roots_);
   if (IsToken(*site, args, flags)) return CallToken(site, args, flags, names);
   if (site->kind == CallKind::kWait) return CallWait(site, args, flags, names);
   if (thread.in_api) {
@@ -84,14 +95,6 @@ PyObject* Collector::Call(CallSite* site, PyObject* const* args, size_t flags, P
     case CallKind::kDistributed: return CallRecorded(site, nullptr, args, flags, names);
   }
   return CallOriginal(site, args, flags, names);
-}
-
-bool Collector::MayBeOfModel(const CallSite& site, PyObject* const* args, size_t flags) const {
-  if (site.kind == CallKind::kCompiled) return true;
-  if (site.kind != CallKind::kModule || PyVectorcall_NARGS(flags) == 0) return false;
-  return module_of_.contains(args[0]) ||
-         std::any_of(roots_.begin(), roots_.end(),
-                     [&](const PyRef& root) { return root.get() == args[0]; });
 }
 
 PyObject* Collector::CallModule(CallSite* site, PyObject* const* args, size_t flags,

@@ -73,9 +73,7 @@ class Collector : public GradientSink {
   uint64_t recorded() const { return recorded_ + deferred_.size(); }
   /// Calls of the root in this step; counted where there is a token range.
   int64_t root_calls() const { return root_calls_; }
-  /// Whether a root or a module was called in this step, recorded or not; or something compiled,
-  /// in which they may be.
-  bool model_called() const { return model_called_; }
+  bool model_called() const { return model_called_; }  ///< in this step, recorded or not
 
   PyObject* Call(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
   /// An entry that user code asks for by name (level debug).
@@ -106,7 +104,6 @@ class Collector : public GradientSink {
   PyObject* CallRecorded(CallSite* site, std::shared_ptr<ModuleInfo> module, PyObject* const* args,
                          size_t flags, PyObject* names);
   PyObject* CallOutside(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
-  bool MayBeOfModel(const CallSite& site, PyObject* const* args, size_t flags) const;
   /// Whether the call is one of those that a token range counts.
   bool IsToken(const CallSite& site, PyObject* const* args, size_t flags) const;
   PyObject* CallToken(CallSite* site, PyObject* const* args, size_t flags, PyObject* names);
@@ -191,8 +188,7 @@ class Collector : public GradientSink {
   bool in_token_range_ = true;    // for threads that are in no call of the model
   int64_t open_token_calls_ = 0;  // of the model, that the range has
   bool gradients_ = false;        // gradients still belong to this step
-  bool model_called_ = false;
-  bool had_backward_ = false;  // in this step, as far as passes are seen (CallBackward)
+  bool model_called_ = false, had_backward_ = false;  // in this step, as far as it is seen
 
   friend PyObject* Invoke(CallSite*, PyObject* const*, size_t, PyObject*);
   friend PyObject* WaitableDied(PyObject*, PyObject*);
