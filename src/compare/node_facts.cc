@@ -239,7 +239,8 @@ double FactGatherer::GradientPeak() const {
 void FactGatherer::NoteArgument(uint32_t place, const Value& value, const Value& golden) {
   table_.arguments.push_back({place, table_.texts.Intern(ArgumentName(value)),
                               table_.texts.Intern(ArgumentText(value, golden)),
-                              IsNumber(value) && IsNumber(golden), ArgumentError(*record_, value, golden)});
+                              IsNumber(value) && IsNumber(golden),
+                              ArgumentError(*record_, value, golden)});
 }
 
 void FactGatherer::Measure(const Record& golden) {

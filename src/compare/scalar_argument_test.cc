@@ -61,7 +61,7 @@ TEST(ScalarArgument, OtherSpellingsAndPlacesAreNoOtherArgument) {
 }
 
 TEST(ScalarArgument, APlaceMayBeCountedFromTheOtherEnd) {
-  EXPECT_EQ(ErrorOfWhole("-1", "2"), 0);   // of three dimensions
+  EXPECT_EQ(ErrorOfWhole("-1", "2"), 0);  // of three dimensions
   EXPECT_EQ(ErrorOfWhole("1", "-2"), 0);
   EXPECT_EQ(ErrorOfWhole("-1", "7"), 0);   // the last of eight
   EXPECT_EQ(ErrorOfWhole("-1", "16"), 0);  // a size that follows
