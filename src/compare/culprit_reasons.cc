@@ -1,10 +1,12 @@
 #include "compare/culprit_reasons.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "compare/scalar_argument.h"
 #include "compare/tolerance.h"
+#include "compare/value_pairing.h"
 #include "dump/record.h"
 #include "graph/match.h"
 #include "tensor/dtype.h"
@@ -51,15 +53,20 @@ bool IsOtherKind(const dump::Value& value, const dump::Value& golden) {
 /// What else a call takes whose inputs agree: arguments that may mean the same (`dim=-1`) or not
 /// (`x * -1`), that one side alone gives, tensors of another kind.
 std::string OtherwiseTaken(const Comparison& comparison, NodeId id) {
+  const NodeResult& result = comparison.nodes[id];
+  const auto values = std::span(comparison.values).subspan(result.values_begin, result.values_size);
+  // Reading both records again costs as much as comparing them.
+  const bool any = std::ranges::any_of(values, [](const ValueResult& value) {
+    return value.reason != 0 || !value.dtype_equal || value.golden_value == kNoValue;
+  });
   dump::Record record, golden;
-  if (!ReadRecordOf(*comparison.target, id, &record) ||
+  if (!any || !ReadRecordOf(*comparison.target, id, &record) ||
       !ReadRecordOf(*comparison.golden, comparison.match.golden_of_target[id], &golden)) {
     return {};
   }
-  const NodeResult& result = comparison.nodes[id];
-  for (size_t i = 0; i < result.values_size && i < record.values.size(); ++i) {
+  for (size_t i = 0; i < values.size() && i < record.values.size(); ++i) {
     const dump::Value& value = record.values[i];
-    const uint32_t place = comparison.values[result.values_begin + i].golden_value;
+    const uint32_t place = values[i].golden_value;
     if (value.section != dump::Section::kInput || place >= golden.values.size()) continue;
     const dump::Value& other = golden.values[place];
     if (CountsFromTheOtherEnd(record, value, other)) return "; " + ArgumentText(value, other);

@@ -240,7 +240,9 @@ void NodeComparer::CompareMeta(const Value& target, const Value& golden, ValueRe
       case ScalarVerdict::kOtherDType:
         return Raise(NodeStatus::kWarning, "the dtype argument differs", result);
       case ScalarVerdict::kDifferent:
-        if (CountsFromTheOtherEnd(target_record_, target, golden)) return;
+        if (CountsFromTheOtherEnd(target_record_, target, golden)) {
+          return Raise(NodeStatus::kPass, "the argument counts from the other end", result);
+        }
         return Raise(NodeStatus::kError, "the scalar argument differs", result);
     }
   }
