@@ -6,7 +6,6 @@
 
 #include "compare/scalar_argument.h"
 #include "compare/tolerance.h"
-#include "compare/value_pairing.h"
 #include "dump/record.h"
 #include "graph/match.h"
 #include "tensor/dtype.h"
@@ -56,9 +55,10 @@ std::string OtherwiseTaken(const Comparison& comparison, NodeId id) {
   const NodeResult& result = comparison.nodes[id];
   const auto values = std::span(comparison.values).subspan(result.values_begin, result.values_size);
   // Reading both records again costs as much as comparing them.
-  const bool any = std::ranges::any_of(values, [](const ValueResult& value) {
-    return value.reason != 0 || !value.dtype_equal || value.golden_value == kNoValue;
-  });
+  const bool any =
+      comparison.match.mismatched[id] || std::ranges::any_of(values, [](const ValueResult& value) {
+        return value.reason != 0 || !value.dtype_equal;
+      });
   dump::Record record, golden;
   if (!any || !ReadRecordOf(*comparison.target, id, &record) ||
       !ReadRecordOf(*comparison.golden, comparison.match.golden_of_target[id], &golden)) {

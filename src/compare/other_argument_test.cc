@@ -154,6 +154,21 @@ TEST_F(FirstDivergence, AMaskOfAnotherKindIsTold) {
   EXPECT_THAT(by_name_[name].reason, HasSubstr("its `1` is torch.float32, golden's is torch.bool"));
 }
 
+TEST_F(FirstDivergence, WhatOneSideAloneGivesIsToldOfPairsThatLooseMatchingMakes) {
+  const auto plain = [](double made) { return Forward({Data(1)}, {Data(2, made)}); };
+  const auto scaled = [](double made) {
+    return Forward({Data(1), Scalar("float", "0.5")}, {Data(2, made)});
+  };
+  Both("Torch.a.0.forward", "", scaled(1), plain(2));
+  Both("Torch.b.0.forward", "", plain(1), scaled(2));
+  Find(Loose());
+  EXPECT_EQ(by_name_["Torch.a.0.forward"].reason,
+            "its inputs agree, its outputs do not; argument `1` is 0.5, golden gives none");
+  EXPECT_EQ(
+      by_name_["Torch.b.0.forward"].reason,
+      "its inputs agree, its outputs do not; golden's argument `1` is 0.5, none is given here");
+}
+
 // A position that is counted on, as in inference with a cache.
 TEST_F(FirstDivergence, NumbersThatMayFollowBlameNobody) {
   const auto call = [](const std::string& start, double made) {
