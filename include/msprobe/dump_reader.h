@@ -53,6 +53,10 @@ class DumpReader {
   DumpReader& operator=(const DumpReader&) = delete;
   ~DumpReader();
 
+  /// What was odd while it was opened and did not stop it: a file that a crash cut off (its last
+  /// whole entries are here), names that stand twice. Empty: nothing.
+  const std::vector<Status>& warnings() const;
+
   std::string_view task() const;       ///< "statistics", "tensor" …
   std::string_view level() const;      ///< "L0", "L1", "mix" …
   std::string_view framework() const;  ///< "pytorch", "mindspore"; may be empty

@@ -110,15 +110,21 @@ TorchTensorReader::TorchTensorReader(Types torch, PyRef describe, PyRef summariz
 }
 
 void TorchTensorReader::Describe(PyObject* tensor, TensorInfo* info) {
-  if (exchange_api_ != nullptr && (Py_TYPE(tensor) == tensor_ || Py_TYPE(tensor) == parameter_) &&
-      DescribeFast(tensor, info)) {
-    return;
-  }
+  const bool is_plain = Py_TYPE(tensor) == tensor_ || Py_TYPE(tensor) == parameter_;
+  if (exchange_api_ != nullptr && is_plain && DescribeFast(tensor, info)) return;
   PythonTensorReader::Describe(tensor, info);
+  // Other classes may have methods of their own, which nothing here may call.
+  if (is_plain && info->view.data == nullptr) TakeFlags(tensor, info);
   if (torch_.force_device_path && info->view.data != nullptr) {
     info->view.data = nullptr;
     info->on_device = ElementCount(info->view.shape) != 0;
   }
+}
+
+void TorchTensorReader::TakeFlags(PyObject* tensor, TensorInfo* info) const {
+  info->view.negative = is_negative_ != nullptr && CallFlag(is_negative_, tensor);
+  info->view.conjugate = tensor::IsComplex(info->view.dtype) && is_conjugate_ != nullptr &&
+                         CallFlag(is_conjugate_, tensor);
 }
 
 bool TorchTensorReader::DescribeFast(PyObject* tensor, TensorInfo* info) const {
@@ -140,8 +146,7 @@ bool TorchTensorReader::DescribeFast(PyObject* tensor, TensorInfo* info) const {
   info->view.strides = {dl.strides, dl.strides != nullptr ? rank : 0};
   const PyRef grad = PyRef::Steal(requires_grad_(tensor, requires_grad_closure_));
   info->requires_grad = grad.get() == Py_True;
-  info->view.negative = CallFlag(is_negative_, tensor);
-  info->view.conjugate = tensor::IsComplex(dtype) && CallFlag(is_conjugate_, tensor);
+  TakeFlags(tensor, info);
   if (dl.device_type != kDlCpu || torch_.force_device_path) {
     info->view.data = nullptr;
     info->on_device = ElementCount(info->view.shape) != 0;  // else there is nothing to read

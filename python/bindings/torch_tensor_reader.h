@@ -30,6 +30,8 @@ class TorchTensorReader : public PythonTensorReader {
 
  private:
   bool DescribeFast(PyObject* tensor, TensorInfo* info) const;
+  /// Whether the values are kept negated or conjugated.
+  void TakeFlags(PyObject* tensor, TensorInfo* info) const;
   bool StorageHolds(PyObject* tensor, const TensorInfo& info) const;
 
   Types torch_;

@@ -119,7 +119,7 @@ const OptionSpec kGolden = GoldenOptionSpec("dump to compare with; without it on
 
 /// The options that both commands share, with their defaults in the text.
 // NOLINTNEXTLINE(readability-function-size): a table, read from top to bottom
-std::vector<OptionSpec> SharedOptions(std::vector<OptionSpec> own, std::string format_help,
+std::vector<OptionSpec> SharedOptions(std::vector<OptionSpec> own, const std::string& format_help,
                                       const MatchWords& words) {
   const std::vector<OptionSpec> shared = {
       Flag("--overflow_check",

@@ -122,7 +122,7 @@ std::string ArgumentToo(const FactTable& facts, NodeId id) {
 
 std::string OtherCallReason(const Comparison& comparison, NodeId id, bool or_shape) {
   const std::string reason = "golden calls it with other arguments";
-  const std::string either = reason + (or_shape ? ", or gets another shape" : "");
+  std::string either = reason + (or_shape ? ", or gets another shape" : "");
   const NodeId other = comparison.golden->Find(comparison.target->nodes[id].name);
   dump::Record record, golden;
   if (other == kNoNode || !ReadRecordOf(*comparison.target, id, &record) ||

@@ -48,8 +48,14 @@ DumpValue Convert(const dump::Record& record, const dump::Value& from) {
 
 class DumpReader::Impl {
  public:
-  explicit Impl(std::unique_ptr<dump::RankDump> opened) : dump(std::move(opened)) {}
+  Impl(std::unique_ptr<dump::RankDump> opened, const base::Diagnostics& diagnostics)
+      : dump(std::move(opened)) {
+    for (base::Diagnostic& entry : diagnostics.entries()) {
+      warnings.push_back(std::move(entry.status));
+    }
+  }
   std::unique_ptr<dump::RankDump> dump;
+  std::vector<Status> warnings;
 };
 
 struct DumpReader::SavedTensor::Impl {
@@ -72,8 +78,11 @@ Result<std::unique_ptr<DumpReader>> DumpReader::Open(const std::string& director
   options.need_stack = false;
   base::Diagnostics diagnostics;
   MSPROBE_ASSIGN_OR_RETURN(auto opened, dump::RankDump::Open(directory, options, &diagnostics));
-  return std::unique_ptr<DumpReader>(new DumpReader(std::make_unique<Impl>(std::move(opened))));
+  return std::unique_ptr<DumpReader>(
+      new DumpReader(std::make_unique<Impl>(std::move(opened), diagnostics)));
 }
+
+const std::vector<Status>& DumpReader::warnings() const { return impl_->warnings; }
 
 std::string_view DumpReader::task() const { return impl_->dump->task_text(); }
 std::string_view DumpReader::level() const { return impl_->dump->level(); }

@@ -66,6 +66,7 @@ TEST_F(DumpReaderTest, ReadsWhatTheWriterWrote) {
   ASSERT_TRUE(reader.ok()) << reader.status().ToString();
   EXPECT_EQ((*reader)->task(), "tensor");
   EXPECT_EQ((*reader)->framework(), "pytorch");
+  EXPECT_TRUE((*reader)->warnings().empty());
   ASSERT_EQ((*reader)->size(), 1U);
   EXPECT_EQ((*reader)->name(0), "Torch.relu.0.forward");
   EXPECT_EQ((*reader)->Find("Torch.relu.0.forward"), 0U);
@@ -110,6 +111,17 @@ TEST_F(DumpReaderTest, OneDamagedEntryLeavesTheOthersReadable) {
   EXPECT_FALSE(entry->values.at(0).min.has_value());
   EXPECT_FALSE(entry->values.at(0).norm.has_value());
   EXPECT_EQ((*reader)->Read(1).status().code(), StatusCode::kCorrupt);
+}
+
+TEST_F(DumpReaderTest, SaysThatTheDumpIsCutOff) {
+  std::ofstream(directory_ / "dump.json")
+      << R"({"task": "statistics", "level": "L1", "data": {)"
+      << R"("Torch.a.0.forward": {"input_args": [], "output": []}, "Torch.b.0.forw)";
+  const auto reader = DumpReader::Open(directory_.string());
+  ASSERT_TRUE(reader.ok()) << reader.status().ToString();
+  EXPECT_EQ((*reader)->size(), 1U);
+  ASSERT_EQ((*reader)->warnings().size(), 1U);
+  EXPECT_NE((*reader)->warnings()[0].ToString().find("dump.json"), std::string::npos);
 }
 
 TEST_F(DumpReaderTest, SaysThatThereIsNoDump) {

@@ -159,7 +159,7 @@ Status PrepareDumpPath(const std::string& dump_path, std::optional<int64_t> rank
                        std::string* warning) {
   size_t processes = 0;
   for (const auto& step : dump::StepDirectories(dump_path)) {
-    const Status checked = dump::CheckEarlierRun(step / dump::UnitName(rank), overwrite);
+    Status checked = dump::CheckEarlierRun(step / dump::UnitName(rank), overwrite);
     // What cannot be read, of another user, matters only when this run comes to that step.
     const bool may_wait = !overwrite && checked.code() == StatusCode::kIo;
     if (!checked.ok() && !may_wait) return checked;

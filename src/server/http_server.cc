@@ -122,13 +122,12 @@ class Session : public std::enable_shared_from_this<Session> {
     request.origin = header(http::field::origin);
     request.if_none_match = header(http::field::if_none_match);
     request.body = message.body();
-    bool answered = false;
+    bool answered = true;
     try {
       Take(shared_.responder->Respond(request), message.keep_alive(),
            message.method() == http::verb::head);
-      answered = true;
     } catch (const std::exception&) {
-      // Out of memory: this connection ends, the server goes on.
+      answered = false;  // out of memory: this connection ends, the server goes on
     }
     asio::post(stream_.get_executor(), [self = shared_from_this(), answered] {
       answered ? self->Write() : self->stream_.close();

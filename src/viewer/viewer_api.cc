@@ -387,6 +387,7 @@ Result<std::string> Api::ExportData(std::string_view name, const ExportLimits& l
   MSPROBE_ASSIGN_OR_RETURN(Exported chosen, ChooseUnits(file, limits));
   const visfile::VisSource& source = file.open->source();
   std::vector<visfile::UnitEntry> entries;
+  entries.reserve(chosen.units.size());
   for (const size_t number : chosen.units) entries.push_back(source.units()[number]);
   std::string units;
   std::vector<std::string> notes;

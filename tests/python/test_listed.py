@@ -1,12 +1,12 @@
 """support_wrap_ops.yaml: operators of torch.ops.aten, and where it lies."""
 
+import importlib.metadata
 import pathlib
 import subprocess
 import sysconfig
 
 import torch
 
-import msprobe
 from msprobe.listed_apis import read_api_lists
 
 
@@ -70,7 +70,8 @@ def test_the_program_tells_where_the_lists_lie():
     program = pathlib.Path(sysconfig.get_path("scripts")) / "msprobe"
     said = subprocess.run([program, "inspect", "--paths"], capture_output=True, text=True, check=True)
     paths = [pathlib.Path(line) for line in said.stdout.splitlines()]
-    package = pathlib.Path(msprobe.__file__).resolve().parent
+    # Where the program was installed: PYTHONPATH may name another package.
+    package = pathlib.Path(importlib.metadata.distribution("msprobe").locate_file("msprobe")).resolve()
     assert [path.resolve() for path in paths] == [
         package / framework / "support_wrap_ops.yaml" for framework in ("pytorch", "mindspore")]
     mistaken = subprocess.run([program, "inspect", ".", "--paths"], capture_output=True, text=True)

@@ -37,6 +37,28 @@ def test_an_empty_tensor_is_no_failure(asynchronous, env, run_script, tmp_path):
     assert not dump.errors
 
 
+@pytest.mark.parametrize("env", [*PATHS.values(), {"MSPROBE_EXCHANGE_API": "0"}], ids=[*PATHS, "in memory"])
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["at once", "deferred"])
+def test_negated_views_have_their_values_and_gradients(asynchronous, env, run_script, tmp_path):
+    run_script(
+        f"""
+        import json, torch
+        from msprobe.pytorch import PrecisionDebugger
+        with open("config.json", "w") as file:
+            json.dump({{"async_dump": {asynchronous}}}, file)
+        with PrecisionDebugger("config.json", "tensor", "dump", "L1").collect():
+            torch.abs(torch.tensor([1 + 2j, 3 - 4j]).conj())
+            values = torch.tensor([1 + 2j, 3 - 4j], requires_grad=True) * 1
+            values.conj().imag.mul_(2)
+            (values.imag * torch.tensor([1.0, 5.0])).sum().backward()
+        """, env=env)
+    dump = read_dump(tmp_path / "dump")
+    conjugate = dump.tensor(dump.data["Torch.abs.0.forward"]["input_args"][0])
+    assert conjugate.tolist() == [1 - 2j, 3 + 4j]
+    assert dump.tensor(dump.data["Tensor.mul_.0.forward"]["input_args"][0]).tolist() == [-2, 4]
+    assert dump.tensor(dump.data["Tensor.mul_.0.backward"]["output"][0]).tolist() == [-2, -10]
+
+
 @pytest.mark.parametrize("env", PATHS.values(), ids=PATHS)
 def test_what_could_not_be_read_keeps_its_dtype(env, run_script, tmp_path):
     run_script(

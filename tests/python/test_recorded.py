@@ -383,7 +383,8 @@ def test_groups_of_the_optimizer_and_of_clipping(foreach, collect):
     if foreach:
         assert {name.split(".")[1] for name in parts["optimizer"]} > {"_foreach_add_", "_foreach_addcdiv_"}
         (tensors,) = dump.data[multiplied[0]]["output"]  # a list is one result
-        assert tensors[0]["Max"] == pytest.approx(clipped[0])
+        gives_nothing = torch._foreach_mul_([torch.ones(1)], 1.0) is None  # older ones of torch
+        assert tensors is None if gives_nothing else tensors[0]["Max"] == pytest.approx(clipped[0])
 
 
 def test_a_step_in_one_line_on_the_class(debugger, tmp_path):

@@ -40,7 +40,7 @@ def _values_of(tensor: Any) -> Any:
     """
     if type(tensor).__name__ == "DTensor":
         tensor = getattr(tensor, "_local_tensor", tensor)
-    if type(tensor).__name__ == "AsyncCollectiveTensor" and tensor.completed:
+    if type(tensor).__name__ == "AsyncCollectiveTensor" and getattr(tensor, "completed", False):
         tensor = tensor.elem
     return tensor
 
