@@ -1,4 +1,6 @@
 // Collectives that go on after the call: the record is finished when somebody waits for them.
+#include <algorithm>
+
 #include "python/bindings/collector.h"
 #include "python/bindings/tool_errors.h"
 
@@ -56,7 +58,11 @@ bool Collector::DeferUntilWaited(Frame* frame, PyObject* result) {
   if (!waitable_) return false;
   std::vector<PyObject*> handles;
   const auto add = [&](PyObject* object) {
-    if (PyObject_IsInstance(object, waitable_.get()) == 1) handles.push_back(object);
+    // Each is waited for once, however often it is given back.
+    if (PyObject_IsInstance(object, waitable_.get()) == 1 &&
+        std::ranges::find(handles, object) == handles.end()) {
+      handles.push_back(object);
+    }
   };
   add(result);
   if (PyList_Check(result) || PyTuple_Check(result)) {

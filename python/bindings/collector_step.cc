@@ -118,6 +118,7 @@ uint64_t Collector::EndStep() {
   skipped_.fill(0);
   writer_ = nullptr;
   ++step_id_;
+  values_.EndStep();
   // The program decides how long its models live: a process group that one of them owns would
   // otherwise run its threads into the end of the interpreter.
   SetModules({}, {});

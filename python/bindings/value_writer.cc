@@ -5,6 +5,7 @@
 #include <new>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "dump/shared_contents.h"
 #include "python/bindings/tool_errors.h"
@@ -180,6 +181,11 @@ PyObject* ValueWriter::HeldName(PyObject* value) const {
     if (reinterpret_cast<PyObject*>(Py_TYPE(value)) == type.get()) return name.get();
   }
   return nullptr;
+}
+
+void ValueWriter::EndStep() {
+  // What their end runs may come back to this set.
+  for (PyTypeObject* type : std::exchange(plain_types_, {})) Py_DECREF(type);
 }
 
 void ValueWriter::WriteOther(RecordBuilder* builder, std::string_view key, PyObject* value,

@@ -83,6 +83,9 @@ class ValueWriter {
   TensorReader& reader() { return *reader_; }
   ValueSettings settings;
 
+  /// Lets go of the program's classes.
+  void EndStep();
+
   /// Before the values of one record: its name, and whether its tensors are saved.
   void BeginRecord(std::string_view name, bool save_tensors);
   /// The values of one record may come in several goes, with other records between them.

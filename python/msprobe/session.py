@@ -244,6 +244,12 @@ class Session:
                 warn(note)
             self._prepared = True
         self._load_bench()
+        roots, entries = models_of(model), []
+        for index, root in enumerate(roots if config.takes_modules else ()):
+            prefix = self.framework.module_word(root)
+            if isinstance(model, (list, tuple)):
+                prefix += f".{index}"
+            entries.extend(self.framework.modules(root, prefix))  # may raise: before the step is open
         try:
             self.writer = _core.DumpWriter.open(
                 self._dump_path,
@@ -267,15 +273,7 @@ class Session:
             return
         self._tally.token_range = None if token_range is None else tuple(token_range)
         _core.set_token_range(self._tally.token_range)
-        entries: List[Any] = []
-        roots = models_of(model)
         self._model_ids = list(map(id, roots))
-        if config.takes_modules:
-            for index, root in enumerate(roots):
-                prefix = self.framework.module_word(root)
-                if isinstance(model, (list, tuple)):
-                    prefix += f".{index}"
-                entries.extend(self.framework.modules(root, prefix))
         self.framework.watch_objects(roots, config)
         _core.set_modules(entries, roots)
         self._tally.begin_step(bool(entries))

@@ -156,25 +156,33 @@ Result<AtomicFile> AtomicFile::Create(const std::filesystem::path& path, mode_t 
   static std::atomic<uint32_t> serial{0};
   AtomicFile file;
   file.path_ = path;
-  file.temporary_path_ = path;
+  std::filesystem::path prefix = path;
   // A name may be as long as the file system takes: the suffix then needs room.
   constexpr size_t kLongestPrefix = 200;
   const std::string name = path.filename().string();
   if (name.size() > kLongestPrefix) {
-    file.temporary_path_.replace_filename(name.substr(0, kLongestPrefix));
+    prefix.replace_filename(name.substr(0, kLongestPrefix));
   }
-  file.temporary_path_ += ".tmp" + std::to_string(::getpid()) + "_" + std::to_string(serial++);
-  // Remembered before it is there: a signal may end the process right after open().
-  file.temporary_slot_ = RememberTemporaryFile(file.temporary_path_);
-  if (!TemporaryFilesEnd()) {
-    file.fd_ = OpenAboveStreams(file.temporary_path_.c_str(),
-                                O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-  } else {
-    errno = EINTR;
+  prefix += ".tmp" + std::to_string(::getpid()) + "_";
+  int error = EEXIST;
+  // An earlier process with this number, as containers give them, may have left one.
+  while (error == EEXIST) {
+    file.temporary_path_ = prefix;
+    file.temporary_path_ += std::to_string(serial++);
+    if (::access(file.temporary_path_.c_str(), F_OK) == 0) continue;
+    // Remembered before it is there: a signal may end the process right after open().
+    file.temporary_slot_ = RememberTemporaryFile(file.temporary_path_);
+    if (!TemporaryFilesEnd()) {
+      file.fd_ = OpenAboveStreams(file.temporary_path_.c_str(),
+                                  O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+      error = file.fd_ < 0 ? errno : 0;
+    } else {
+      error = EINTR;
+    }
+    if (error == 0) break;
+    ForgetTemporaryFile(std::exchange(file.temporary_slot_, kNoTemporaryFile));
   }
   if (file.fd_ < 0) {
-    const int error = errno;
-    ForgetTemporaryFile(std::exchange(file.temporary_slot_, kNoTemporaryFile));
     file.temporary_path_.clear();  // whatever has that name is not ours
     return IoError("cannot create the file", error, path.string());
   }

@@ -69,6 +69,23 @@ TEST_F(FileTest, AtomicFileAppearsOnlyAtCommit) {
   EXPECT_EQ(EntryCount(), 1U);
 }
 
+TEST_F(FileTest, WhatAKilledProcessOfTheSameNumberLeftIsInNobodysWay) {
+  const fs::path path = directory_ / "out";
+  const std::string prefix = path.string() + ".tmp" + std::to_string(::getpid()) + "_";
+  size_t serial = 0;
+  {
+    const Result<AtomicFile> file = AtomicFile::Create(path);
+    ASSERT_TRUE(file.ok());
+    while (!fs::exists(prefix + std::to_string(serial))) ASSERT_LT(++serial, 1000U);
+  }
+  for (size_t i = 1; i <= 3; ++i) Write(prefix + std::to_string(serial + i), "theirs");
+  Result<AtomicFile> file = AtomicFile::Create(path);
+  ASSERT_TRUE(file.ok()) << file.status().ToString();
+  EXPECT_TRUE(file->Commit().ok());
+  EXPECT_EQ(EntryCount(), 4U);
+  EXPECT_EQ(*ReadSmallFile(prefix + std::to_string(serial + 1), 100), "theirs");
+}
+
 TEST_F(FileTest, CommitWithoutReplaceKeepsTheOlderFile) {
   const fs::path path = directory_ / "out";
   Write(path, "old");

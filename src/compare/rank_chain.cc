@@ -66,10 +66,17 @@ class Chainer {
 
   void CollectEntries() {
     entries_.resize(traces_.size());
+    // By call: the one rank that puts something wrong in, or that several do.
+    constexpr size_t kSeveral = kNoRank - 1;
+    std::vector<size_t> wrong(calls_.size(), kNoRank);
     for (size_t call = 0; call < calls_.size(); ++call) {
       for (const LinkedCall::Member& member : calls_[call].members) {
         const Communication* own = Find(member);
-        if (own != nullptr) entries_[member.rank].push_back({own->position, call});
+        if (own == nullptr) continue;
+        entries_[member.rank].push_back({own->position, call});
+        if (!own->takes_error) continue;
+        const bool first = wrong[call] == kNoRank || wrong[call] == member.rank;
+        wrong[call] = first ? member.rank : kSeveral;
       }
     }
     for (size_t rank = 0; rank < entries_.size(); ++rank) {
@@ -79,10 +86,7 @@ class Chainer {
       });
       std::vector<CallEntry>& brought = brought_.emplace_back();
       std::ranges::copy_if(entries, std::back_inserter(brought), [&](const CallEntry& entry) {
-        return std::ranges::any_of(calls_[entry.call].members, [&](const auto& member) {
-          const Communication* there = Find(member);
-          return member.rank != rank && there != nullptr && there->takes_error;
-        });
+        return wrong[entry.call] != kNoRank && wrong[entry.call] != rank;
       });
     }
   }

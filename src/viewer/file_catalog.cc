@@ -76,56 +76,53 @@ class Lister {
 
   void Visit(const fs::path& directory, int depth) {
     const bool dump = IsDump(directory) || HoldsDumpTree(directory, 0);
-    if (dump) Add(directory, FileKind::kDump);
+    struct stat own{};
+    if (dump && Lookup(directory, &own)) Add(directory, own, FileKind::kDump);
     std::map<std::string, size_t> groups;  // by name, into entries_
     ForEachEntry(directory, [&](const fs::directory_entry& entry) {
       struct stat info{};
       if (!Lookup(entry.path(), &info)) return true;
       if (S_ISREG(info.st_mode)) {
-        AddFile(entry.path(), &groups);
+        AddFile(entry.path(), info, &groups);
       } else if (S_ISDIR(info.st_mode) && depth < FileCatalog::kMaxDepth &&
                  !(dump && IsPartOfDump(entry.path().filename().string()))) {
         Visit(entry.path(), depth + 1);
       }
-      return true;
+      return !truncated_;
     });
   }
 
  private:
-  void AddFile(const fs::path& path, std::map<std::string, size_t>* groups) {
+  void AddFile(const fs::path& path, const struct stat& info,
+               std::map<std::string, size_t>* groups) {
     const std::string name = path.filename().string();
     const std::optional<FileKind> kind = KindOfFile(name);
     if (!kind) return;
     if (*kind == FileKind::kVis) {
       const std::string group = visfile::ParseVisName(name).group;
       if (!group.empty()) {
-        const auto [known, is_new] = groups->try_emplace(group, entries_->size());
-        if (!is_new) {
-          Join(path, group, &(*entries_)[known->second]);
-          return;
-        }
+        const auto known = groups->find(group);
+        if (known != groups->end()) return Join(path, info, group, &(*entries_)[known->second]);
+        if (entries_->size() < FileCatalog::kMaxFiles) groups->emplace(group, entries_->size());
       }
     }
-    Add(path, *kind);
+    Add(path, info, *kind);
   }
 
   /// A run's second and later files make an entry of their group.
-  void Join(const fs::path& path, const std::string& group, CatalogEntry* entry) {
-    struct stat info{};
-    if (!Lookup(path, &info)) return;
+  void Join(const fs::path& path, const struct stat& info, const std::string& group,
+            CatalogEntry* entry) {
     entry->file = (path.parent_path() / group).lexically_relative(root_).string();
     entry->bytes += static_cast<uint64_t>(info.st_size);
     entry->modified = std::max(entry->modified, static_cast<int64_t>(info.st_mtime));
     ++entry->members;
   }
 
-  void Add(const fs::path& path, FileKind kind) {
+  void Add(const fs::path& path, const struct stat& info, FileKind kind) {
     if (entries_->size() >= FileCatalog::kMaxFiles) {
       truncated_ = true;
       return;
     }
-    struct stat info{};
-    if (!Lookup(path, &info)) return;
     entries_->push_back({path.lexically_relative(root_).string(), kind,
                          kind == FileKind::kDump ? 0 : static_cast<uint64_t>(info.st_size),
                          static_cast<int64_t>(info.st_mtime), 1});

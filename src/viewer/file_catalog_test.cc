@@ -89,5 +89,20 @@ TEST(FileCatalog, ADirectoryThatFailsMeanwhileHasNoFurtherEntries) {
   entries_left = -1;
 }
 
+TEST(FileCatalog, MoreRunsThanAreListed) {
+  const base::ScratchDirectory directory("catalog");
+  for (size_t run = 0; run < FileCatalog::kMaxFiles + 50; ++run) {
+    const std::string time = std::to_string(20260102030405 + static_cast<int64_t>(run)) + ".vis";
+    for (const char* rank : {"0", "1"}) {
+      std::ofstream(directory.path() / ("compare_step0_rank" + (rank + ("_" + time))));
+    }
+  }
+  const Result<FileCatalog> catalog = FileCatalog::Create(directory.path());
+  ASSERT_TRUE(catalog.ok());
+  bool truncated = false;
+  EXPECT_EQ(catalog->List(&truncated).size(), FileCatalog::kMaxFiles);
+  EXPECT_TRUE(truncated);
+}
+
 }  // namespace
 }  // namespace msprobe::viewer

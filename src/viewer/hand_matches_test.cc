@@ -48,6 +48,16 @@ class HandMatchesTest : public testing::TestWithParam<std::string> {
   std::filesystem::path saved_;
 };
 
+TEST_P(HandMatchesTest, ALinkInPlaceOfTheSavedFileIsNotFollowed) {
+  const std::filesystem::path secret = directory_.path() / "secret.json";
+  std::ofstream(secret) << R"({"units": 5})";
+  std::filesystem::create_symlink(secret, saved_);
+  Asker asker(directory_.path());
+  const std::string opened = asker.Open(file_);
+  EXPECT_THAT(opened, HasSubstr("not by a link"));
+  EXPECT_THAT(opened, testing::Not(HasSubstr("must be a list")));
+}
+
 TEST_P(HandMatchesTest, APairIsMeasuredSavedAndFoundAgain) {
   std::string pair;
   {

@@ -55,7 +55,12 @@ Result<std::vector<SavedUnit>> ReadFile(const std::filesystem::path& path) {
   std::vector<SavedUnit> saved;
   std::map<std::pair<std::optional<int64_t>, std::optional<int64_t>>, size_t> places;
   std::error_code error;
-  if (!std::filesystem::exists(path, error)) return saved;
+  const std::filesystem::file_status there = std::filesystem::symlink_status(path, error);
+  if (!std::filesystem::exists(there)) return saved;
+  if (!std::filesystem::is_regular_file(there)) {
+    return InvalidArgumentError("saved matches are read from a plain file, not by a link",
+                                "remove the link, or put the file there", path.string());
+  }
   MSPROBE_ASSIGN_OR_RETURN(const ConfigJson file, ConfigJson::Read(path.string()));
   const std::optional<ConfigValue> units = file.root().Find("units");
   if (!units) return file.root().Error("the file holds no 'units'", "remove it to start anew");

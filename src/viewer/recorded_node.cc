@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "base/file.h"
@@ -107,9 +109,11 @@ Status ReadValues(const JsonTape& tape, uint32_t index, std::string_view node, b
 
 /// {"output.0": "0:20 1:3"}; stands behind the values.
 void ReadUlps(const JsonTape& tape, uint32_t index, RecordedNode* out) {
+  std::unordered_map<std::string_view, RecordedValue*> by_key;
+  for (RecordedValue& value : out->values) by_key.emplace(value.key, &value);
   ForEachMember(tape, index, [&](const std::string& key, uint32_t counts) {
-    const auto value = std::ranges::find(out->values, key, &RecordedValue::key);
-    if (value != out->values.end()) value->ulps = TextOf(tape[counts]);
+    const auto value = by_key.find(key);
+    if (value != by_key.end()) value->second->ulps = TextOf(tape[counts]);
   });
 }
 

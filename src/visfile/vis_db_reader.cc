@@ -370,6 +370,16 @@ Result<Database> OpenForReading(const std::filesystem::path& path, const ReadOpt
   if (options.cancel != nullptr) {
     database.StopWhen([cancel = options.cancel] { return cancel->cancelled(); });
   }
+  // One function over long texts can take hours, and is not given up within.
+  MSPROBE_ASSIGN_OR_RETURN(
+      Statement computed,
+      database.Prepare("SELECT t.name FROM main.sqlite_schema AS t, pragma_table_xinfo(t.name) AS c"
+                       " WHERE t.type = 'table' AND t.rootpage > 0 AND c.hidden > 1"));
+  MSPROBE_ASSIGN_OR_RETURN(const bool has_computed, computed.Step());
+  if (has_computed) {
+    return CorruptError("the table " + std::string(computed.Text(0)) + " has computed columns",
+                        "make it again with msprobe graph --format db", path.string());
+  }
   return database;
 }
 

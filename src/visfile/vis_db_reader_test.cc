@@ -85,6 +85,18 @@ TEST(VisDbReaderTest, AViewInPlaceOfATableIsNotRun) {
   EXPECT_EQ(status.code(), StatusCode::kCorrupt) << status.ToString();
 }
 
+TEST(VisDbReaderTest, AColumnThatTakesForEverIsNotComputed) {
+  const ScratchDirectory directory;
+  const std::string table =
+      "CREATE TABLE tb_nodes (step INTEGER, rank INTEGER, data_source TEXT, node_order INTEGER,"
+      " node_name TEXT, node_type TEXT, up_node TEXT, precision_index REAL AS"
+      " (instr(hex(zeroblob(400000)), hex(zeroblob(200000)) || '1')), overflow_level TEXT,"
+      " micro_step_id INTEGER, matched_node_link TEXT);"
+      "INSERT INTO tb_nodes (step, rank, data_source, node_name) VALUES (0, 0, 'NPU', 'a');";
+  const Status status = OpenAndLoad(Make(directory, table));
+  EXPECT_EQ(status.code(), StatusCode::kCorrupt) << status.ToString();
+}
+
 TEST(VisDbReaderTest, AVirtualTableIsNotRun) {
   const ScratchDirectory directory;
   std::string columns(kColumns);
@@ -110,7 +122,7 @@ TEST(VisDbReaderTest, ComputedColumnsDoNotFillTheMemory) {
       " INSERT INTO tb_nodes SELECT 0, 0, 'NPU', i, '0', 'root', 0, '', 0, '' FROM n;";
   const Status status = OpenAndLoad(Make(directory, table));
   EXPECT_EQ(status.code(), StatusCode::kCorrupt) << status.ToString();
-  EXPECT_EQ(status.fact(), "the table tb_nodes holds more text than the file has bytes");
+  EXPECT_EQ(status.fact(), "the table tb_nodes has computed columns");
 }
 
 TEST(VisDbReaderTest, AStatementThatTakesLongIsGivenUp) {

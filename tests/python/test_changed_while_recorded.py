@@ -126,3 +126,21 @@ def test_the_numbers_add_up_where_the_step_ends_inside_a_call(run_script, tmp_pa
         entries = read_dump(tmp_path / "dump", step).ledger["entries"]
         assert entries["unaccounted"] == 0
         assert entries["skipped"] == ({"step_ended": 1} if step < 2 else {})
+
+
+def test_classes_that_the_program_makes_may_go(run_script):
+    run_script(HEAD + """
+    import gc, weakref
+    library.take = lambda value: torch.ones(1)
+    debugger = PrecisionDebugger(level="L1", dump_path="dump")
+    debugger.register_custom_api(library, "take", "Library")
+    kept = []
+    with debugger.collect():
+        for _ in range(3):
+            made = type("Made", (), {})
+            kept.append(weakref.ref(made))
+            library.take(made())
+    del made
+    gc.collect()
+    assert [kind() for kind in kept] == [None] * 3
+    """)

@@ -154,3 +154,21 @@ def test_an_exception_that_passes_stop_and_step(debugger, tmp_path, capfd):
         d.step()
     assert "step 1: start() came again without stop()" in capfd.readouterr().err
     assert [len(_notes(tmp_path, step)) for step in (0, 1)] == [0, 1]
+
+
+def test_a_model_whose_modules_cannot_be_listed(debugger, tmp_path):
+    deep = nn.Linear(2, 2)
+    for _ in range(3000):
+        deep = nn.Sequential(deep)
+    model = _model()
+    d = debugger(level="L0")
+    with pytest.raises(RecursionError):
+        d.start(deep)
+    for step in range(2):
+        d.start(model)
+        _run(model)
+        d.stop()
+        d.step()
+    PrecisionDebugger._forget()
+    for step in range(2):
+        assert "Module.0.Linear.forward.0" in read_dump(tmp_path / "dump", step=step).names

@@ -18,6 +18,18 @@ const SENTENCES: Record<string, string> = {
   "not a .vis file: expected a JSON object": "不是 .vis 文件：应为 JSON 对象",
   "give a file of msprobe graph": "请给出 msprobe graph 生成的文件",
   "the table tb_config is empty": "表 tb_config 为空",
+  "the table {} has computed columns": "表 {} 含有计算列",
+  "make it again with msprobe graph --format db": "请用 msprobe graph --format db 重新生成",
+  "saved matches are read from a plain file, not by a link":
+    "已保存的匹配只从普通文件读取，不通过链接读取",
+  "remove the link, or put the file there": "请删除该链接，或把文件放在该处",
+  "{} is missing": "缺少 {}",
+  "{} is empty": "{} 为空",
+  "give a directory that the collection has written": "请给出采集所写的目录",
+  "collect again, or give another directory": "请重新采集，或给出其他目录",
+  "construct.json has no whole record": "construct.json 中没有完整的记录",
+  "collect again: nothing was recorded, or it is lost":
+    "请重新采集：没有记录任何内容，或记录已丢失",
   "the index of the file is damaged": "文件的索引已损坏",
   "check that this is the right file": "请确认文件是否正确",
   "the file is no longer there": "文件已不存在",
