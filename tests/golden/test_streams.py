@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import re
+import sqlite3
 import subprocess
 import sys
 import termios
@@ -97,3 +98,14 @@ def test_the_times_of_the_stages_are_said_where_they_are_asked_for(tmp_path):
     assert "timing" not in timed.stdout
     stages = re.findall(r"timing (.+): (\d+\.\d{3}) s, cpu (\d+\.\d{3}) s\n", timed.stderr)
     assert {"build", "match", "write"} <= {stage for stage, _, _ in stages}
+
+
+def test_views_of_a_foreign_file_are_not_run(tmp_path):
+    path = tmp_path / "foreign.vis.db"
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE VIEW tb_nodes AS WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n)"
+                         " SELECT i AS step FROM n")
+    done = subprocess.run([program(), "query", path, "SELECT count(*) FROM tb_nodes"], capture_output=True,
+                          text=True, check=False)
+    assert done.returncode == 2
+    assert "the file holds views or virtual tables" in done.stderr
