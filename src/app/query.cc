@@ -89,20 +89,7 @@ Result<QueryTables> QueryTables::Open(const UnitJob& job, const base::CancelToke
     }
     MSPROBE_ASSIGN_OR_RETURN(tables.database_,
                              visfile::Database::Open(job.target, visfile::Database::Mode::kRead));
-    // Views and virtual tables run what the file says; triggers do not run where nothing is
-    // written.
-    MSPROBE_ASSIGN_OR_RETURN(
-        visfile::Statement foreign,
-        tables.database_.Prepare(
-            "SELECT 1 FROM main.sqlite_schema WHERE sql NOT LIKE 'CREATE TABLE %'"
-            " AND sql NOT LIKE 'CREATE INDEX %'"
-            " AND sql NOT LIKE 'CREATE UNIQUE INDEX %'"
-            " AND sql NOT LIKE 'CREATE TRIGGER %'"));
-    MSPROBE_ASSIGN_OR_RETURN(const bool has_foreign, foreign.Step());
-    if (has_foreign) {
-      return CorruptError("the file holds views or virtual tables, as none of msprobe does",
-                          "make it again with msprobe graph --format db", job.target.string());
-    }
+    MSPROBE_RETURN_IF_ERROR(tables.database_.CheckSchema());
     // Views are made even of tables that are not there.
     MSPROBE_RETURN_IF_ERROR(tables.database_.Prepare("SELECT 1 FROM main.tb_nodes").status());
     MSPROBE_RETURN_IF_ERROR(tables.database_.Execute(kVisDbViews));

@@ -152,37 +152,42 @@ AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
 
 AtomicFile::~AtomicFile() { Discard(); }
 
-Result<AtomicFile> AtomicFile::Create(const std::filesystem::path& path, mode_t mode) {
+int CreateBeside(const std::filesystem::path& path, mode_t mode, std::filesystem::path* temporary,
+                 size_t* slot) {
   static std::atomic<uint32_t> serial{0};
-  AtomicFile file;
-  file.path_ = path;
   std::filesystem::path prefix = path;
   // A name may be as long as the file system takes: the suffix then needs room.
   constexpr size_t kLongestPrefix = 200;
   const std::string name = path.filename().string();
-  if (name.size() > kLongestPrefix) {
-    prefix.replace_filename(name.substr(0, kLongestPrefix));
-  }
+  if (name.size() > kLongestPrefix) prefix.replace_filename(name.substr(0, kLongestPrefix));
   prefix += ".tmp" + std::to_string(::getpid()) + "_";
-  int error = EEXIST;
-  // An earlier process with this number, as containers give them, may have left one.
-  while (error == EEXIST) {
-    file.temporary_path_ = prefix;
-    file.temporary_path_ += std::to_string(serial++);
-    if (::access(file.temporary_path_.c_str(), F_OK) == 0) continue;
+  for (;;) {
+    *temporary = prefix;
+    *temporary += std::to_string(serial++);
+    // An earlier process with this number, as containers give them, may have left one.
+    if (::access(temporary->c_str(), F_OK) == 0) continue;
     // Remembered before it is there: a signal may end the process right after open().
-    file.temporary_slot_ = RememberTemporaryFile(file.temporary_path_);
-    if (!TemporaryFilesEnd()) {
-      file.fd_ = OpenAboveStreams(file.temporary_path_.c_str(),
-                                  O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-      error = file.fd_ < 0 ? errno : 0;
+    if (slot != nullptr) *slot = RememberTemporaryFile(*temporary);
+    int fd = -1;
+    if (slot != nullptr && TemporaryFilesEnd()) {
+      errno = EINTR;
     } else {
-      error = EINTR;
+      fd = OpenAboveStreams(temporary->c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     }
-    if (error == 0) break;
-    ForgetTemporaryFile(std::exchange(file.temporary_slot_, kNoTemporaryFile));
+    if (fd >= 0) return fd;
+    const int error = errno;
+    if (slot != nullptr) ForgetTemporaryFile(std::exchange(*slot, kNoTemporaryFile));
+    errno = error;
+    if (error != EEXIST) return -1;
   }
+}
+
+Result<AtomicFile> AtomicFile::Create(const std::filesystem::path& path, mode_t mode) {
+  AtomicFile file;
+  file.path_ = path;
+  file.fd_ = CreateBeside(path, mode, &file.temporary_path_, &file.temporary_slot_);
   if (file.fd_ < 0) {
+    const int error = errno;
     file.temporary_path_.clear();  // whatever has that name is not ours
     return IoError("cannot create the file", error, path.string());
   }

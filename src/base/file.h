@@ -48,6 +48,12 @@ class MappedFile {
   size_t mapped_size_ = 0;
 };
 
+/// Creates a file of its own beside `path`; `temporary` gets its name. Returns the descriptor, or
+/// -1 with errno. `slot`, if given, is where it is remembered (temporary_files.h): EINTR once the
+/// process ends.
+int CreateBeside(const std::filesystem::path& path, mode_t mode, std::filesystem::path* temporary,
+                 size_t* slot = nullptr);
+
 /// Writes a file under a temporary name in the same directory and gives it its name in Commit():
 /// readers see the whole file or none. Without Commit() the temporary file is removed.
 class AtomicFile {

@@ -1,15 +1,12 @@
 #include "dump/dump_json_writer.h"
 
-#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 
 #include "base/file.h"
-#include "base/open_descriptor.h"
 #include "formats/json/json_escape.h"
 #include "formats/json/json_writer.h"
 
@@ -18,19 +15,6 @@ namespace msprobe::dump {
 namespace {
 
 constexpr int kAttempts = 3;
-
-/// Creates a file of its own beside `path`; `temporary` gets its name.
-int CreateBeside(const std::filesystem::path& path, std::string* temporary) {
-  static std::atomic<uint32_t> serial{0};
-  const std::string prefix = path.string() + ".tmp" + std::to_string(::getpid()) + "_";
-  for (;;) {
-    *temporary = prefix + std::to_string(serial++);
-    const int fd = base::OpenAboveStreams(temporary->c_str(),
-                                          O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, base::kFileMode);
-    // An earlier process with this number may have left one.
-    if (fd >= 0 || errno != EEXIST) return fd;
-  }
-}
 
 /// Whoever looks whether the file is locked holds a lock for a moment; nobody is waited for longer.
 void LockWhatIsOurs(int fd) {
@@ -41,7 +25,8 @@ void LockWhatIsOurs(int fd) {
 }
 
 /// Moves the file to its name; with `exclusive` nothing may be there. Returns errno, or 0.
-int GiveName(const std::string& temporary, const std::filesystem::path& path, bool exclusive) {
+int GiveName(const std::filesystem::path& temporary, const std::filesystem::path& path,
+             bool exclusive) {
   if (exclusive && ::link(temporary.c_str(), path.c_str()) == 0) {
     ::unlink(temporary.c_str());
     return 0;
@@ -74,8 +59,8 @@ Status GrowingJson::Create(const std::filesystem::path& path, std::string_view h
   int unnamed = 0;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     // Under a name of its own until its head is there: a kill in between leaves no empty file.
-    std::string temporary;
-    fd_ = CreateBeside(path, &temporary);
+    std::filesystem::path temporary;
+    fd_ = base::CreateBeside(path, base::kFileMode, &temporary);
     if (fd_ < 0) return IoError("cannot create the file", errno, path.string());
     // From here on no memory is needed, but for saying what went wrong.
     LockWhatIsOurs(fd_);

@@ -84,11 +84,11 @@ class Lister {
       if (!Lookup(entry.path(), &info)) return true;
       if (S_ISREG(info.st_mode)) {
         AddFile(entry.path(), info, &groups);
-      } else if (S_ISDIR(info.st_mode) && depth < FileCatalog::kMaxDepth &&
+      } else if (S_ISDIR(info.st_mode) && !truncated_ && depth < FileCatalog::kMaxDepth &&
                  !(dump && IsPartOfDump(entry.path().filename().string()))) {
         Visit(entry.path(), depth + 1);
       }
-      return !truncated_;
+      return true;  // also when truncated: groups that are listed have members here
     });
   }
 

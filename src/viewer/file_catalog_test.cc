@@ -100,8 +100,10 @@ TEST(FileCatalog, MoreRunsThanAreListed) {
   const Result<FileCatalog> catalog = FileCatalog::Create(directory.path());
   ASSERT_TRUE(catalog.ok());
   bool truncated = false;
-  EXPECT_EQ(catalog->List(&truncated).size(), FileCatalog::kMaxFiles);
+  const std::vector<CatalogEntry> entries = catalog->List(&truncated);
   EXPECT_TRUE(truncated);
+  EXPECT_EQ(entries.size(), FileCatalog::kMaxFiles);
+  for (const CatalogEntry& entry : entries) ASSERT_EQ(entry.members, 2U) << entry.file;
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ Result<std::vector<SavedUnit>> ReadFile(const std::filesystem::path& path) {
   if (!std::filesystem::exists(there)) return saved;
   if (!std::filesystem::is_regular_file(there)) {
     return InvalidArgumentError("saved matches are read from a plain file, not by a link",
-                                "remove the link, or put the file there", path.string());
+                                "remove it, or put the file there", path.string());
   }
   MSPROBE_ASSIGN_OR_RETURN(const ConfigJson file, ConfigJson::Read(path.string()));
   const std::optional<ConfigValue> units = file.root().Find("units");

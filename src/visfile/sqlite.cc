@@ -190,6 +190,31 @@ void Database::DistrustSchema() {
       nullptr);
 }
 
+Status Database::CheckSchema() {
+  constexpr const char* kAdvice = "make it again with msprobe graph --format db";
+  // Only by their text: what else the table of the schema says of them may be a lie.
+  MSPROBE_ASSIGN_OR_RETURN(
+      Statement foreign,
+      Prepare("SELECT 1 FROM main.sqlite_schema WHERE sql NOT LIKE 'CREATE TABLE %'"
+              " AND sql NOT LIKE 'CREATE INDEX %' AND sql NOT LIKE 'CREATE UNIQUE INDEX %'"
+              " AND sql NOT LIKE 'CREATE TRIGGER %'"));
+  MSPROBE_ASSIGN_OR_RETURN(const bool has_foreign, foreign.Step());
+  if (has_foreign) {
+    return CorruptError("the file holds views or virtual tables, as none of msprobe does", kAdvice,
+                        *path_);
+  }
+  // One function over long texts can take hours, and cannot be given up within.
+  MSPROBE_ASSIGN_OR_RETURN(
+      Statement computed,
+      Prepare("SELECT t.column1 FROM (VALUES ('tb_nodes'), ('tb_stack'), ('tb_config'),"
+              " ('msprobe_nodes'), ('msprobe_dumps'), ('msprobe_index')) AS t,"
+              " pragma_table_xinfo(t.column1) AS c WHERE c.hidden > 1"));
+  MSPROBE_ASSIGN_OR_RETURN(const bool has_computed, computed.Step());
+  if (!has_computed) return Status::Ok();
+  return CorruptError("the table " + std::string(computed.Text(0)) + " has computed columns",
+                      kAdvice, *path_);
+}
+
 uint64_t Database::StoredBytes() const {
   constexpr uint64_t kLeast = 1 << 20;
   uint64_t bytes = kLeast;

@@ -76,6 +76,11 @@ class Database {
   /// For files of strangers: nothing of their schema is run (views, triggers, virtual tables), and
   /// no value is longer than StoredBytes().
   void DistrustSchema();
+
+  /// Refuses what would run something when it is read: views, virtual tables, computed columns of
+  /// the tables of docs/vis-format.md. Triggers may stand there: nothing is written. Errors:
+  /// Corrupt.
+  Status CheckSchema();
   /// Of the file and its journal: no honest file holds more.
   uint64_t StoredBytes() const;
   /// Statements give up when `stop` says so; it is asked every few milliseconds.

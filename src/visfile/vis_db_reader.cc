@@ -164,7 +164,7 @@ Status DbUnit::LoadSide(Side which, const UnitEntry& entry, const ReadOptions& o
   for (;;) {
     MSPROBE_ASSIGN_OR_RETURN(const bool more, rows.Step());
     if (!more) break;
-    // Columns can be computed: a small file must not become texts without end.
+    // Columns can have defaults: a small file must not become texts without end.
     for (const int column : {kName, kUpNode, kLink}) text_bytes += rows.Text(column).size();
     if (text_bytes > info_.stored_bytes) {
       return CorruptError("the table tb_nodes holds more text than the file has bytes",
@@ -363,6 +363,12 @@ Result<std::string> DbUnit::NodeJson(Side side, uint32_t id) const {
   return json;
 }
 
+/// What SQLite says of a statement that was given up is no error of the file.
+Status CancelledOr(Status status, const ReadOptions& options) {
+  const bool cancelled = options.cancel != nullptr && options.cancel->cancelled();
+  return cancelled ? CancelledError() : std::move(status);
+}
+
 /// Opens a file of which nothing is believed. While `options` lives, reading can be given up.
 Result<Database> OpenForReading(const std::filesystem::path& path, const ReadOptions& options) {
   MSPROBE_ASSIGN_OR_RETURN(Database database, Database::Open(path, Database::Mode::kRead));
@@ -370,23 +376,8 @@ Result<Database> OpenForReading(const std::filesystem::path& path, const ReadOpt
   if (options.cancel != nullptr) {
     database.StopWhen([cancel = options.cancel] { return cancel->cancelled(); });
   }
-  // One function over long texts can take hours, and is not given up within.
-  MSPROBE_ASSIGN_OR_RETURN(
-      Statement computed,
-      database.Prepare("SELECT t.name FROM main.sqlite_schema AS t, pragma_table_xinfo(t.name) AS c"
-                       " WHERE t.type = 'table' AND t.rootpage > 0 AND c.hidden > 1"));
-  MSPROBE_ASSIGN_OR_RETURN(const bool has_computed, computed.Step());
-  if (has_computed) {
-    return CorruptError("the table " + std::string(computed.Text(0)) + " has computed columns",
-                        "make it again with msprobe graph --format db", path.string());
-  }
+  MSPROBE_RETURN_IF_ERROR(CancelledOr(database.CheckSchema(), options));
   return database;
-}
-
-/// What SQLite says of a statement that was given up is no error of the file.
-Status CancelledOr(Status status, const ReadOptions& options) {
-  const bool cancelled = options.cancel != nullptr && options.cancel->cancelled();
-  return cancelled ? CancelledError() : std::move(status);
 }
 
 class VisDbFile : public VisSource {

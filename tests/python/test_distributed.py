@@ -87,10 +87,13 @@ def test_collectives_before_and_after(run_script, tmp_path):
     assert received["input_args"][0]["Max"] == 1 and received["output"][0]["Max"] == 5
 
 
-def test_a_batch_of_sends_and_receives(run_script, tmp_path):
+@pytest.mark.parametrize("given_back", ["works", "works + works"])  # one handle may stand for several
+def test_a_batch_of_sends_and_receives(given_back, run_script, tmp_path):
     _run(run_script, """
         def program(rank, debugger):
             init(rank)
+            batch = dist.batch_isend_irecv
+            dist.batch_isend_irecv = lambda operations: (works := batch(operations)) and GIVEN_BACK
             debugger.start(nn.ModuleList([nn.Linear(2, 2)]))
             mine, theirs = torch.full((2,), rank + 1.0), torch.zeros(2)
             operations = [dist.P2POp(dist.isend, mine, 1 - rank), dist.P2POp(dist.irecv, theirs, 1 - rank)]
@@ -99,7 +102,7 @@ def test_a_batch_of_sends_and_receives(run_script, tmp_path):
             theirs.zero_()  # what was received is that of the moment when it was waited for
             debugger.stop()
             debugger.step()
-        """)
+        """.replace("GIVEN_BACK", given_back))
     for rank in (0, 1):
         dump = _dump(tmp_path, rank)
         entry = dump.data["Distributed.batch_isend_irecv.0.forward"]

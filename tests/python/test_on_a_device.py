@@ -14,20 +14,24 @@ PATHS = {"exchange": DEVICE, "attributes": {**DEVICE, "MSPROBE_EXCHANGE_API": "0
 NO_VALUES = {"Max": None, "Min": None, "Mean": None, "Norm": None}
 
 
+def _collected(run_script, tmp_path, env, asynchronous, calls):
+    """The dump of `calls`, with their tensors."""
+    (tmp_path / "config.json").write_text(json.dumps({"async_dump": asynchronous}))
+    run_script("""
+        import torch
+        from msprobe.pytorch import PrecisionDebugger
+        with PrecisionDebugger("config.json", "tensor", "dump", "L1").collect():
+        """.rstrip() + calls, env=env)
+    return read_dump(tmp_path / "dump")
+
+
 @pytest.mark.parametrize("env", PATHS.values(), ids=PATHS)
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["at once", "deferred"])
 def test_an_empty_tensor_is_no_failure(asynchronous, env, run_script, tmp_path):
-    run_script(
-        f"""
-        import json, torch
-        from msprobe.pytorch import PrecisionDebugger
-        with open("config.json", "w") as file:
-            json.dump({{"async_dump": {asynchronous}}}, file)
-        with PrecisionDebugger("config.json", "tensor", "dump", "L1").collect():
+    dump = _collected(run_script, tmp_path, env, asynchronous, """
             torch.relu(torch.zeros(0, 3, dtype=torch.bfloat16))
             torch.abs(torch.zeros(0, dtype=torch.cfloat).conj())
-        """, env=env)
-    dump = read_dump(tmp_path / "dump")
+        """)
     assert not any("reason" in tensor for tensor in described_tensors(dump.data))
     entry = dump.data["Torch.relu.0.forward"]["input_args"][0]
     assert NO_VALUES.items() <= entry.items()
@@ -40,19 +44,12 @@ def test_an_empty_tensor_is_no_failure(asynchronous, env, run_script, tmp_path):
 @pytest.mark.parametrize("env", [*PATHS.values(), {"MSPROBE_EXCHANGE_API": "0"}], ids=[*PATHS, "in memory"])
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["at once", "deferred"])
 def test_negated_views_have_their_values_and_gradients(asynchronous, env, run_script, tmp_path):
-    run_script(
-        f"""
-        import json, torch
-        from msprobe.pytorch import PrecisionDebugger
-        with open("config.json", "w") as file:
-            json.dump({{"async_dump": {asynchronous}}}, file)
-        with PrecisionDebugger("config.json", "tensor", "dump", "L1").collect():
+    dump = _collected(run_script, tmp_path, env, asynchronous, """
             torch.abs(torch.tensor([1 + 2j, 3 - 4j]).conj())
             values = torch.tensor([1 + 2j, 3 - 4j], requires_grad=True) * 1
             values.conj().imag.mul_(2)
             (values.imag * torch.tensor([1.0, 5.0])).sum().backward()
-        """, env=env)
-    dump = read_dump(tmp_path / "dump")
+        """)
     conjugate = dump.tensor(dump.data["Torch.abs.0.forward"]["input_args"][0])
     assert conjugate.tolist() == [1 - 2j, 3 + 4j]
     assert dump.tensor(dump.data["Tensor.mul_.0.forward"]["input_args"][0]).tolist() == [-2, 4]

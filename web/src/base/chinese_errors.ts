@@ -22,7 +22,9 @@ const SENTENCES: Record<string, string> = {
   "make it again with msprobe graph --format db": "请用 msprobe graph --format db 重新生成",
   "saved matches are read from a plain file, not by a link":
     "已保存的匹配只从普通文件读取，不通过链接读取",
-  "remove the link, or put the file there": "请删除该链接，或把文件放在该处",
+  "remove it, or put the file there": "请将其删除，或把文件放在该处",
+  "the file holds views or virtual tables, as none of msprobe does":
+    "文件含有视图或虚拟表，msprobe 生成的文件没有这些",
   "{} is missing": "缺少 {}",
   "{} is empty": "{} 为空",
   "give a directory that the collection has written": "请给出采集所写的目录",
