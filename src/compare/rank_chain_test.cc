@@ -110,6 +110,19 @@ TEST_F(RankChain, LateArrivalsCameWithTheCallBefore) {
   EXPECT_EQ(ranks[0][0].culprit, "node 1");
 }
 
+TEST_F(RankChain, LateArrivalsCameFromTheOtherWhereBothPutSomethingIn) {
+  for (const size_t rank : {0, 1}) {
+    Origin(rank, kFirstOp, Role::kCulprit);
+    Takes(rank, kReduce, kFirstOp);
+    Origin(rank, kSecondOp, Role::kUndecidable, 1);
+  }
+  const auto ranks = Chain();
+  for (const size_t rank : {0, 1}) {
+    EXPECT_EQ(ranks[rank][1].role, Role::kVictim);
+    EXPECT_EQ(ranks[rank][1].from_rank, 1 - rank);
+  }
+}
+
 TEST_F(ThreeRanks, ErrorsAreFollowedOverRanksThatHandThemOn) {
   // 2 → 1 by a send, 1 → 0 by the second all-reduce.
   calls_[0] = {.name = "recv",

@@ -10,7 +10,8 @@ TEST(RecordedNodeTest, ValuesStackReasonAndPeers) {
       R"({"input_data": {"M.a.input.0": {"type": "t", "shape": [2, "x"], "Max": null},
           "M.a.parameters.w": {"value": {"a": 1}}},
          "output_data": {"other": {"requires_grad": true, "Min": 1e3}},
-         "stack_info": ["f.py, \"line\" 3"], "msprobe": {"reason": "why", "role": "culprit"},
+         "stack_info": ["f.py, \"line\" 3"], "msprobe": {"reason": "why", "role": "culprit",
+                                                      "ulps": {"other": "0:20", "none": "0:1"}},
          "matched_distributed": {"nodes_info": {"3": [0.5, "M.b"]}}})",
       "M.a");
   ASSERT_TRUE(node.ok()) << node.status().ToString();
@@ -24,6 +25,7 @@ TEST(RecordedNodeTest, ValuesStackReasonAndPeers) {
   EXPECT_EQ(*node->values[1].Find("value"), R"({"a": 1})");
   EXPECT_EQ(node->values[2].key, "other");
   EXPECT_EQ(*node->values[2].Find("requires_grad"), "True");
+  EXPECT_EQ(node->values[2].ulps, "0:20");
   EXPECT_EQ(node->stack, std::vector<std::string>{R"(f.py, "line" 3)"});
   EXPECT_EQ(node->reason, "why");
   ASSERT_EQ(node->peers.size(), 1U);
